@@ -77,7 +77,7 @@ _HOMES = {
     "Schema": "voronym.table",
     "read": "voronym.table",
 }
-"""The module of each public name; a module is loaded when one of its names is first used."""
+"""The module of each public name; it is loaded on first use of the name."""
 
 _ROOMS = frozenset(
     (

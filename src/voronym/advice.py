@@ -31,19 +31,20 @@ from voronym.table.table import Table
 __all__ = ["Advice", "Alternative", "advise"]
 
 Groups = Sequence[tuple[str, tuple[str, ...]]]
-"""The columns somebody may want in detail: names, and the keys of each."""
+"""Named sets of keys, such as places, that a reader may want in detail."""
 IMPORTANCE = (4, 16, 2, 64)
 """Importance of favoured keys, in the order of trial."""
 LEFT_OUT = (0.01, 0.02, 0.05)
-"""Shares of the records that may be left out, as far as the policy allows."""
+"""Shares of records to leave out that are tried, up to the policy's limit."""
 SCREEN = 3_000
-"""Sample size on which candidates for larger tables are screened; the best are then run in full."""
+"""Sample size: for larger tables, candidates are compared on a sample and only the best run in full."""
 SHARE = 8.0
 """A run on a larger table may use 1/SHARE of the search time to make groups."""
 LOOK = 0.25
 """The share of the search time spent on screening candidates for larger tables."""
 LONGER = 1.5
-"""How many times longer the search may take while it lacks three releases that differ from the plain one."""
+"""The search may take up to this many times its time limit while it has fewer than three different releases.
+"""
 LARGER = (1.5, 2.0, 3.0)
 """Multiples of k to try if the plain run is refused."""
 FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -52,7 +53,7 @@ FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dates", ("date",)),
     ("amounts of money", ("income",)),
 )
-"""The columns somebody may want in detail, by content; then numbers, and categories."""
+"""Kinds of columns that readers may want in detail, recognised by content; then numbers and categories."""
 
 
 class _Late(Cancelled):
@@ -82,11 +83,11 @@ def advise(
     progress: ProgressCallback | None = None,
     **choices: Any,
 ) -> Advice:
-    """Look for three releases that satisfy a policy at different prices.
+    """Find three releases that satisfy a policy at different prices.
 
-    First the plain run: the policy alone. Then runs in which some keys count more, some records may be left
-    out, or groups are as small as the policy allows, as long as there is time. None of the alternatives is
-    worse than the plain run in what it favours.
+    The first run uses the policy alone. Further runs give more weight to some keys, leave out some
+    records, or use the smallest groups that the policy allows, until the time is over. Each alternative
+    keeps its favoured columns at least as well as the first run.
 
     Parameters
     ----------
@@ -95,11 +96,11 @@ def advise(
     policy : str or Path
         The name of a policy that is shipped, or a file.
     seconds : float
-        For the search, and half as much again while it lacks three different releases; the plain run is
-        always finished. Of tables above 3,000 records every run, the plain one, too, may improve its groups
-        for an eighth of that.
+        Seconds for the search, and half as much again while it lacks three different releases. The plain run
+        is always finished. For tables above 3,000 records, every run may improve its groups for an eighth of
+        this time.
     source : str
-        What the table is called in commands.
+        Name of the table in commands.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **choices
@@ -222,7 +223,7 @@ class _Search:
     def screened(
         self, plain: _Made, groups: Groups, waiting: list[dict[str, Any]], until: float
     ) -> list[dict[str, Any]]:
-        """Return the candidates, ordered by how they do on a sample for each wish."""
+        """Return the candidates, best first by their results on a sample."""
         limit = {} if "time_limit" in plain.choices else {"time_limit": 1.0}
         small = replace(self, frame=self.sample(), made=[])
         small.ctx = self.ctx
@@ -284,7 +285,7 @@ class _Search:
                     yield {**small, **more}
 
     def _least(self, plain: _Made) -> int | None:
-        """Return the smallest k that the policy allows, if the plain run has a larger one."""
+        """Return the smallest k that the policy allows if the first run used a larger one; otherwise None."""
         if "k" in self.choices or "k" in plain.choices:
             return None
         from voronym.policy.groups import GroupRisk, K
@@ -299,7 +300,7 @@ class _Search:
         return least if least is not None and least < plain.release.recipe.required_k else None
 
     def chosen(self, plain: _Made, groups: Groups) -> list[tuple[str, tuple[str, ...], _Made]]:
-        """Return the best run for each wish, different ones if possible."""
+        """Return the best run for each favoured set of keys, and the best that leaves nobody out."""
         keys = plain.release.recipe.schema.keys
         out: list[tuple[str, tuple[str, ...], _Made]] = []
         taken: list[_Made] = []
@@ -322,7 +323,7 @@ class _Search:
 
 
 def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the columns somebody may want in detail: names, and the keys of each."""
+    """Return named sets of keys that readers may want in detail."""
     keys, schema = release.recipe.schema.keys, release.recipe.schema
     table = as_frame(frame)
     known = {name: what for name, what in policy.recognise.items() if name in table.columns}

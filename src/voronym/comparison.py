@@ -68,9 +68,9 @@ def compare(
     confidential : sequence of str
         The confidential column that ``risk="mutual-information"`` is about; exactly one.
     risk : {"linkage", "mutual-information"}
-        "linkage": the number of records that an intruder links by the nearest published record.
-        "mutual-information" adds what the groups tell about the confidential column, ``I(W; group)`` in nats,
-        and the limits on it at the same loss: a point in the plane of distortion and risk for every method
+        "linkage": the number of records that an intruder links to the nearest published record.
+        "mutual-information" adds the information of the groups about the confidential column, ``I(W; group)``
+        in nats, and its limits at the same loss: a point in the plane of distortion and risk for every method
         and k.
     seed : int
         The seed of every method.
@@ -142,10 +142,10 @@ def compare_methods(
     seed: int = 0,
     each: Callable[[Row], None] | None = None,
 ) -> Comparison:
-    """Compare methods on a table; with a confidential column, by mutual information, too.
+    """Compare methods on a table; with a confidential column, also by mutual information.
 
-    What `compare` does with its arguments. The owner of the context may ask, from another thread, to finish
-    with the rows so far or to cancel.
+    `compare` calls this function. From another thread, the owner of the context can ask to finish with
+    the rows so far, or cancel.
     """
     crowd = crowd_of(table)
     records, several = crowd.keys.records, crowd.of_row is not None
@@ -153,7 +153,7 @@ def compare_methods(
     if not problems:
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems)
-    if methods is None and table.confidential:  # what the keys tell is their own measure
+    if methods is None and table.confidential:  # these methods are compared by the information of the keys
         names += [name for name in METHODS if METHODS[name].makes == "table" and not METHODS[name].needs]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
     if several and not all(METHODS[name].groups for name in names):
@@ -201,9 +201,9 @@ def compare_methods(
 
 
 def _rank(name: str) -> int:
-    """Return the turn of a method: the yardstick first, then quick ones, slow ones last.
+    """Return the order of a method: the baseline `mdav` first, then quick methods, then slow ones.
 
-    So a comparison that ends early, or after a minute, has as many rows as possible.
+    So a comparison that ends early has as many rows as possible.
     """
     if name == "mdav":
         return 0
@@ -211,7 +211,7 @@ def _rank(name: str) -> int:
 
 
 def _choose(methods: Sequence[str] | None, problems: list[Problem]) -> tuple[list[str], dict[str, str]]:
-    """Return the methods to run, and those left out (for some k or all) with the reason."""
+    """Return the methods to run, and the omitted ones (for some k or all) with the reason."""
     if methods is not None:
         return [METHODS[name].name for name in methods], {}
     names, skipped = [], {}
@@ -248,14 +248,14 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
 def _row(
     name: str, problem: Problem, options: Options, ctx: Context, seed: int, plane: Plane | None, crowd: Crowd,
 ) -> Row:  # fmt: skip
-    """Run one method as if called alone, and measure its result."""
+    """Run one method with the given seed, and measure its loss, risk and time."""
     grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
     grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
     grouping.tell(0.0, whole=True)
     start = perf_counter()
     part = METHODS[name].partition(_goal(name, problem, crowd), grouping, options)
     seconds = perf_counter() - start
-    ctx.check()  # a search that was cut short is not what the method can do
+    ctx.check()  # an interrupted search does not show what the method can do
     published = problem.centroids(part)[part.labels]
     rate = record_linkage(problem.points, published, truth=np.arange(problem.n), ctx=measuring).rate
     return Row(
@@ -293,7 +293,7 @@ def _mask(
 
 
 def _with_limits(rows: list[Row], plane: Plane | None) -> tuple[Plane | None, list[Row]]:
-    """Add the limits at the loss of each row; the rows themselves count as reached."""
+    """Add the limits at the loss of each row; the rows themselves count as reached rules."""
     if plane is None:
         return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]

@@ -68,10 +68,10 @@ _RARE = ["Bhutan", "Tuvalu", "Nauru", "Palau", "Kiribati", "Lesotho", "Andorra",
 
 @checked
 def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame:
-    """Make up a table of hospital patients; no real person is in it.
+    """Make up a table of hospital patients; no person in it is real.
 
-    Age depends on the diagnosis, the length of stay and the cost depend on both, and patients live in a few
-    districts around two towns, so that masking can lose structure. A few weights are missing.
+    Age depends on the diagnosis; stay and cost depend on both. Patients live in a few districts around
+    two towns, so masking has structure to lose. A few weights are missing.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def hospital_taxonomy() -> dict[str, tuple[str, ...]]:
 
 
 def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
-    """Put outliers into rows of the hospital, without draws, so that the other rows stay the same."""
+    """Put outliers into some rows of the hospital without random draws, so that other rows stay the same."""
     order = np.arange(len(rows))
     changed: dict[str, list[Any]] = {
         "age": (103 + order % 8).tolist(),
@@ -184,7 +184,7 @@ def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
 
 @checked
 def gaussian(n: int = 1000, d: int = 2, *, rho: float = 0.0, seed: int = 0) -> NDArray[np.float64]:
-    """Draw n points of a d-dimensional normal distribution whose coordinates have correlation ``rho``."""
+    """Draw n points from a d-dimensional normal distribution with correlation ``rho`` between coordinates."""
     _check_size(n=n, d=d)
     if not abs(rho) < 1.0 or (d > 1 and rho <= -1.0 / (d - 1)):
         raise InputError("rho must be a correlation that all columns can have with each other, below 1")

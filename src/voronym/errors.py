@@ -1,8 +1,8 @@
 """All errors of voronym, as one tree of exceptions.
 
-Messages name columns and counts, never a person's values, and say what to do next. What to do is a `Hint`:
-the name of a choice and its value. Sentences carry hints as marks (`hint`), and the surface that shows a
-sentence words them: the command line by flags, Python by arguments, the page by its fields
+Messages name columns and counts, never a person's values, and end with advice. The advice is a `Hint`: the
+name of a choice and its value. Sentences carry hints as marks (`hint`). The surface that shows the sentence
+words them: as flags on the command line, as arguments in Python, as fields on the page
 (`voronym.request.wording`).
 """
 
@@ -33,7 +33,7 @@ class Hint:
     choice : str
         Its name, as declared in `voronym.request.choices`.
     value : object
-        Its value; None where only the choice is named.
+        Its value; None if only the choice is named.
     """
 
     choice: str
@@ -66,7 +66,7 @@ def worded(sentence: str, surface: Surface | None = None) -> str:
     sentence : str
         A sentence, perhaps with marks of `hint`.
     surface : {"command", "python", "page", "marks"}, optional
-        For whom; for whom this process speaks, where it is not given.
+        The surface for which to word; by default that of this process.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def speaking(surface: Surface) -> Iterator[None]:
 
 
 def spoken() -> Surface:
-    """Return the surface for which this process words its hints."""
+    """Return the surface (command line, Python or page) for which hints are worded."""
     return _spoken[-1]
 
 
@@ -115,11 +115,11 @@ class VoronymError(Exception):
 
 
 class InputError(VoronymError, ValueError):
-    """An argument or a table cannot be used as it is; the message says what to change."""
+    """Raised for an argument or a table that cannot be used; the message says how to change it."""
 
 
 class SchemaError(InputError):
-    """Columns, roles and kinds do not fit the table."""
+    """Raised if columns, roles and kinds do not fit the table."""
 
 
 class ReadError(VoronymError):
@@ -127,20 +127,20 @@ class ReadError(VoronymError):
 
 
 class WriteError(VoronymError):
-    """A release could not be written; nothing was left in its place."""
+    """Raised if a release could not be written; no file is left."""
 
 
 class GuaranteeError(VoronymError):
-    """A required guarantee cannot be met, or was found broken; nothing is released."""
+    """Raised if a required guarantee cannot be met or does not hold; nothing is released."""
 
 
 class MissingExtraError(VoronymError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """Raised if an optional library is missing; the message names the extra to install."""
 
 
 class Cancelled(VoronymError):  # noqa: N818 - a wish that was granted
-    """The work was cancelled. Nothing was made and nothing was left behind."""
+    """Raised when the work was cancelled; no result and no file is left."""
 
 
 class Unfinished(VoronymError):  # noqa: N818 - a wish that could not be granted
-    """A request to finish came before there was a result."""
+    """Raised if a request to finish comes before there is a result."""

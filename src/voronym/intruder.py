@@ -27,10 +27,10 @@ from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 FIRST = ("membership", "reconstruction")
-"""Attacks whose figures are in every internal report."""
+"""Attacks whose results are in every internal report."""
 SECONDS = 4.0
-"""About how many seconds each of them may take."""
-_FEW = 100  # people attacked there
+"""Approximate seconds for each of them."""
+_QUICK_TARGETS = 100  # people attacked there
 
 
 def attack(
@@ -53,9 +53,9 @@ def attack(
 ) -> Exposure:
     """Attack a release as intruders would, from the least to the best informed.
 
-    The release may come from any tool. Every attack reports how often the intruder is right, how often a
-    guess without the release is right, and the difference with an interval. Attacks that need more data are
-    listed with what they need. A `Release` remembers the outcomes, and its internal report shows them.
+    The release may come from any tool. Every attack reports its success rate, the success rate of a guess
+    without the release, and the difference with an interval. Attacks that need more data are listed with
+    the missing data. A `Release` stores the outcomes, and its internal report shows them.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def attack(
         True: row i of both tables is the same person. An array: the original row of each released row.
         Otherwise rows are matched by columns that were published unchanged, if these identify people.
     control : DataFrame, str or Path, optional
-        People like those in the original who are not in it: guesses that are right about them, too, were
-        learned about people in general.
+        Similar people who are not in the original: guesses that are also right for them are true of people in
+        general.
     earlier : sequence of DataFrame, str, Path or Release
         Earlier releases about some of the same people.
     recipe : Recipe, str or Path, optional
-        How the release was made, for the attack that makes it again.
+        The recipe of the release, for the attack that repeats it.
     file : str or Path, optional
         The published file, if the release is given as a table: the attack searches its bytes for leftovers.
     attacks : sequence of str, optional
@@ -85,7 +85,7 @@ def attack(
     confidence : float
         Coverage of the intervals.
     seed : int
-        For all samples.
+        Seed of all samples.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **columns
@@ -132,22 +132,22 @@ def attack(
 
 
 def expose(release: Release, progress: ProgressCallback | None = None) -> None:
-    """Add to a release the two figures that every internal report has: membership and reconstruction.
+    """Add the results of the attacks `membership` and `reconstruction` to a release.
 
-    They are those of `attack`, on a sample and in some seconds: call it for more exact figures. What `attack`
-    found before stays. Releases of which no original is in memory have none.
+    They are those of `attack`, on a sample and within seconds; call `attack` for more exact figures.
+    Earlier results stay. Without the original in memory nothing is added.
     """
     made = () if release.exposure is None else release.exposure.outcomes
     lacking = [name for name in FIRST if name not in {outcome.attack for outcome in made}]
     if not lacking or release._evidence is None or release.recipe.private is not None:
         return
-    beside = {"targets": _FEW, "brief": SECONDS}
+    beside = {"targets": _QUICK_TARGETS, "brief": SECONDS}
     exposure = assault(_ours(release, None, False, None, beside), lacking, Context(seed=0, progress=progress))
     release.exposure = exposure.having(release.exposure)
 
 
 def rerun_of(recipe: Recipe) -> Rerun:
-    """Return the tool with a recipe, for attacks that rerun it: row i belongs to person i."""
+    """Return a function that repeats a recipe, for attacks that rerun it: row i belongs to person i."""
     bare = replace(recipe, policy=None, facts=None)  # which is judged once
 
     def rerun(table: Table) -> nw.DataFrame[Any]:
@@ -170,7 +170,7 @@ def remake_of(recipe: Recipe) -> Remake:
 
 
 def _again(table: Table, recipe: Recipe) -> Release:
-    """Make a release of another table, and allow what the holder would otherwise have to confirm."""
+    """Make a release of another table with the same recipe, and allow all losses and near-unique values."""
     keys = recipe.schema.keys
     lenient = replace(recipe, allow_loss=keys, allow_near_unique=keys)
     return make_release(table, lenient, Context(seed=recipe.seed, threads=1))
@@ -239,12 +239,12 @@ def _theirs(
 
 
 def _path(given: Any) -> Path | None:
-    """Return the file, if one was given."""
+    """Return a given file as a path; None for data in memory."""
     return Path(given) if isinstance(given, (str, Path)) and Path(given).is_file() else None
 
 
 def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None:
-    """Return the released row of each original from the original row of each released one."""
+    """Invert a mapping from released rows to original rows."""
     if rows is None:
         return None
     own = np.full(n, -1, np.int64)

@@ -1,8 +1,8 @@
-"""The keys of a table as records of a space, and back: what a group publishes.
+"""Turn the keys of a table into records of a space, and turn groups back into published values.
 
-A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`; from then
-on it has a name in recipes and on the command line. "euclidean", where keys become numbers, is made here;
-"mixed", where every key has a metric of its own, in `voronym.records`.
+A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`, which gives
+it a name in recipes and on the command line. "euclidean" is here: keys become numbers. "mixed" is in
+`voronym.records`: every key has its own metric.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Published:
     frame : narwhals DataFrame
         The keys, one row for each group, in the order of their numbers.
     centroids : array, shape (m, d)
-        The same in the coordinates of the space.
+        The centroids in the coordinates of the space.
     figures : Figures
-        What was measured on the way, without a record in it.
+        Figures measured on the way, without any record.
     log : tuple of str
-        What was done, a sentence each.
+        Sentences about the work.
     published_as : mapping
-        How each key is published, if not by the codec.
+        The way to publish each key, if not by the codec.
     schema : Schema, optional
         The published schema, if kinds changed: ranges are texts.
     """
@@ -128,7 +128,7 @@ class Coordinates(Keys):
 
     @staticmethod
     def known(table: Table) -> Coordinates | None:
-        """Return the coordinates of a table if they were made before."""
+        """Return the cached coordinates of a table; None without them."""
         return _MADE.get(table)
 
     @classmethod
@@ -155,10 +155,10 @@ class Coordinates(Keys):
         return self.percent(self.errors(frame))
 
     def errors(self, frame: Any, original: Table | None = None) -> NDArray[np.float64]:
-        """Return the sum of squares lost by publishing a table, for each coordinate.
+        """Return the squared error of a published table for each coordinate.
 
-        Where the original is given, a value that was there and is missing now loses what the mean of all
-        would.
+        With the original given, a blanked value counts as if the mean of all records had been
+        published.
         """
         Y = self.codec.encode(frame)
         if original is not None and isinstance(frame, Table):
@@ -175,11 +175,11 @@ class Coordinates(Keys):
         return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
 
     def losses(self, errors: NDArray[np.float64], table: Table) -> dict[str, tuple[float, float]]:
-        """Return two losses of each key, in percent: of its variance, and of the most it can lose.
+        """Return two losses of each key, in percent of its variance and of the most it can lose.
 
-        No category is a mean, so a key may lose more than its variance. What can be lost at all is what one
-        record for everybody loses: the mean of every number and the most frequent of every category. It is
-        looked at only where a key lost more than its variance.
+        A key can lose more than its variance, because no category is a mean. The most it can lose is
+        the loss of one record for everybody: the mean of numbers and the most frequent category. The
+        second loss is computed only if a key lost more than its variance.
         """
         there = numerics.spread(self.X)
         out = {}
@@ -202,17 +202,17 @@ class Coordinates(Keys):
 class Weighed(Keys):
     """Coordinates in which some keys or records count more than others.
 
-    What groups publish is the mean, of records with weights the weighted one: then weighted totals are kept,
-    but for rounding to values that can occur.
+    Groups publish their mean, weighted if records have weights. So weighted totals are kept, apart from
+    rounding to possible values.
 
     Parameters
     ----------
     plain : Coordinates
         The keys, each with a variance of about 1.
     importance : mapping
-        How many times a key's squared differences count; 1 for keys that are not named.
+        Factor on a key's squared differences; 1 for other keys.
     weights : array, optional
-        How many people each record stands for.
+        Number of people behind each record.
     """
 
     def __init__(
@@ -255,10 +255,10 @@ DOMINANCE = 0.1
 
 
 def dominated(weights: NDArray[np.float64], part: Partition) -> NDArray[np.bool_]:
-    """Return whether the weighted mean of a group would reveal the values of its heaviest record.
+    """Return, for each group, whether its weighted mean would reveal the values of its heaviest record.
 
-    The rule of p percent, p = 10, for records that are alike, as those of a group are: the person with the
-    second largest weight can subtract their own part, and the rest has to be off by a tenth.
+    This is the p-percent rule with p = 10 for similar records. The person with the second largest weight
+    can subtract their own part; the remainder must be wrong by at least a tenth.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def euclidean(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # n
 def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -> dict[str, float]:
     """Return the importance of each key, 1 by default; refuse columns that are no keys.
 
-    ``zero`` says whether a key may count nothing.
+    ``zero``: whether an importance of 0 is allowed.
     """
     given = dict(choices.importance or {})
     strange = [name for name in given if name not in table.keys]

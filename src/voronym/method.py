@@ -1,10 +1,10 @@
 """The registry of methods: a `Method` makes a masked table from a table.
 
-A method that *makes groups* is a function ``(problem, ctx) -> Partition``, under the decorator `algorithm`;
-the release publishes the centre of each group. A method that *masks the table* itself is a function
-``(table, ctx) -> Masked``, under `table_method`; it promises something else than k, and says what. Either
-takes its options, if it has any, as a third argument, an `Options` dataclass. From then on the method is on
-the command line, in recipes, in the documentation's table, in the contract tests and in the benchmarks.
+A method that *makes groups* is a function ``(problem, ctx) -> Partition`` under the decorator `algorithm`;
+the release publishes the centre of each group. A method that *masks the table* is a function ``(table, ctx)
+-> Masked`` under `table_method`; it states its own promise instead of k. Both may take options as a third
+argument, an `Options` dataclass. A registered method appears on the command line, in recipes, in the
+documentation's table, in the contract tests and in the benchmarks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Masked]")
 
 PROBED, LONG = 20_000, 10.0
-"""Records above which a method is tried on a part of them first, and seconds worth a remark."""
+"""Records above which a method is first tried on a part of them, and seconds above which a warning is given.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Method:
     reference: str
     options: type[Options] = Options
     makes: Literal["groups", "table", "release"] = "groups"
-    """Whether it divides the records into groups, masks the table record by record, or does both: makes
-    groups of a table and decides what they publish.
+    """Whether it makes groups of records, masks the table record by record, or makes groups and decides on
+    their published values.
     """
     timed: bool = False
     """Whether it uses a time limit."""
@@ -62,12 +63,13 @@ class Method:
     model_free: bool = False
     """Whether it also works in a space that has no cost model for kernels, such as a graph."""
     squares: bool = False
-    """Whether a group must cost its squares about the mean: then not on a sphere, whose groups do not."""
+    """Whether the method assumes that a group costs its squares about the mean; it cannot work on a sphere.
+    """
     needs: str = ""
     """The privacy model that it requires."""
 
     def most(self, k: int) -> float:
-        """Return the number of records above which the method takes minutes; infinite if it never does."""
+        """Return the number of records above which the method takes minutes; infinity if there is none."""
         if self.practical is None:
             return math.inf
         return self.practical if isinstance(self.practical, int) else self.practical(k)
@@ -117,7 +119,7 @@ class Method:
 
     def foresee(self, problem: Problem, ctx: Context, options: Options | None = None) -> float:
         """Estimate the seconds that the method will take, from the time for parts of the records."""
-        rng = np.random.default_rng(0)  # of its own: the result must not depend on whether somebody asked
+        rng = np.random.default_rng(0)  # a separate generator: the result must not depend on this call
         size = max(PROBED // 10, problem.n // 64)
         spent = []
         for part in (size, size, 2 * size):  # the first one compiles
@@ -165,7 +167,7 @@ def algorithm(
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     guarantee, cost, reference : str
         The promise about every result; the growth of time and memory; the publication of the method.
     options : type
@@ -173,14 +175,14 @@ def algorithm(
     timed : bool
         Whether it uses a time limit: then it returns its best result when ``ctx.over`` holds.
     anywhere : bool
-        Whether it works without coordinates; otherwise on Euclidean ones, ``problem.points``, only.
+        Whether it works without coordinates; otherwise only on Euclidean coordinates, ``problem.points``.
     univariate : bool
         Whether the method takes a single column only.
     max_size : callable, optional
         ``k -> largest group``, if the method bounds its groups from above.
     practical : int or callable, optional
-        Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then leave
-        it out unless asked.
+        Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then
+        omit it unless you name it.
     weighted : bool
         Whether records may have weights, ``problem.weights``.
     model_free : bool
@@ -211,7 +213,7 @@ def table_method(
 ) -> Callable[[F], F]:
     """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``.
 
-    ``needs`` is the privacy model without which it cannot run.
+    ``needs``: the privacy model that it requires.
     """
 
     def register(function: F) -> F:
@@ -230,9 +232,10 @@ def release_method(
     options: type[Options] = Options,
     timed: bool = False,
 ) -> Callable[[F], F]:
-    """Register a method that makes groups of a table and decides what they publish.
+    """Register a method that makes groups of a table and decides on their published values.
 
-    It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` if it uses a time limit.
+    It is a function ``(table, ctx, options, *, k, models) -> Grouped``. ``timed``: whether it uses a time
+    limit.
     """
 
     def register(function: F) -> F:
@@ -245,7 +248,7 @@ def release_method(
 def split_large(
     problem: Problem, labels: NDArray[np.int64], ctx: Context, *, method: str = "mdav"
 ) -> Partition:
-    """Split every group of 2k records or more by a method that keeps k to 2k-1; that never adds loss."""
+    """Split every group of 2k or more records into groups of k to 2k-1; this never adds loss."""
     from voronym.partition import Partition
 
     part = Partition(labels, k=problem.k)

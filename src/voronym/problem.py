@@ -116,7 +116,7 @@ class Problem:
         return self.records.centroids(part)
 
     def neighbours(self, width: int, ctx: Context) -> NDArray[np.int64] | None:
-        """Return near records of each, shape (n, width); None if time ran out."""
+        """Return near records of each record, shape (n, width); None if the time is over."""
         return self.records.neighbours(width, ctx)
 
     def subset(self, rows: NDArray[np.int64], *, k: int | None = None) -> Problem:
@@ -138,7 +138,7 @@ class Problem:
         return Partition(np.zeros(self.n, np.int64), k=self.k)
 
     def checked(self, part: Partition) -> Partition:
-        """Return a partition that states k, which it verifies."""
+        """Return the partition with k stated, after checking that every group has k."""
         return part if part.k == self.k else Partition(part.labels, k=self.k)
 
     def better(self, part: Partition, labels: NDArray[np.int64]) -> Partition:
@@ -147,7 +147,7 @@ class Problem:
         return partition if self.cost(partition) < self.cost(part) else part
 
     def check_method(self, method: Method) -> None:
-        """Refuse a method that does not work on these records, and name those that do."""
+        """Refuse a method that does not work in this space, and name the methods that do."""
         if not method.model_free and not self.records.modelled:
             from voronym.method import algorithms
 

@@ -30,7 +30,7 @@ class Masked:
     notes : tuple of str
         Warnings for the data holder; they may compare with the originals.
     log : tuple of str
-        What was done, a sentence each, for the report.
+        Sentences about the work, for the report.
     evidence : object
         Data for the drawings of the internal report; kept in memory only.
     public_notes : tuple of str
@@ -55,7 +55,8 @@ class Masked:
         """Refuse figures without a type, such as a plug-in may give."""
         if not isinstance(self.figures, Figures):
             raise TypeError(
-                "what a method measured is a frozen dataclass derived from voronym.core.figures.Figures, not "
+                "the figures of a method must be a frozen dataclass derived from "
+                "voronym.core.figures.Figures, not "
                 f"{type(self.figures).__name__}"
             )
 
@@ -72,7 +73,7 @@ class Cost:
         Information loss of the groups, in percent, found with this guarantee and those before it. Not proven
         to be the least.
     method : str
-        How groups were made to obey it; "none" where they did already.
+        The way in which groups were made to obey it; "none" if they already did.
     """
 
     guarantee: str
@@ -89,7 +90,7 @@ class Stratum:
     label : str
         Its published values.
     records, groups, smallest : int
-        How many there are, and the size of the smallest group.
+        Number of records and groups, and the size of the smallest group.
     loss : float
         Information loss of its groups, in percent of the cost of a single group of its records.
     """
@@ -118,9 +119,9 @@ class Grouped(Masked):
     bound : Bound, optional
         The proven bound on the loss, if there is one.
     costs : tuple of Cost
-        What each guarantee cost, in the order given; k-anonymity first.
+        The cost of each guarantee, in the order given; k-anonymity first.
     published_as : mapping
-        How each key is published, if not by the codec.
+        The way to publish each key, if not by the codec.
     strata : tuple of Stratum
         The parts that groups do not cross, if there are any.
     """
@@ -137,24 +138,24 @@ class Grouped(Masked):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a release in many files, and what its run read and wrote.
+    """The folder of a release in many files, with its losses, times and numbers of bytes.
 
     Parameters
     ----------
     path : Path
         The folder.
     rows, groups, files : int
-        Of the release. Groups that publish the same keys are one class in the files.
+        Numbers of the release. Groups that publish the same keys are one class in the files.
     key_losses : mapping
         Percent of each key's variance that is lost, as published.
     seconds : mapping
-        Of each stage.
+        Seconds of each stage.
     bytes_read, bytes_spilled, bytes_written : int
-        Of the data as they lie on the disk, of the work folder, of the release.
+        Bytes of the data on disk, of the work folder, of the release.
     guarded_cells : int
         Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
     sampled : mapping
-        What was looked at in a sample only, in records.
+        Figures that come from a sample, with its number of records.
     """
 
     path: Path

@@ -1,9 +1,9 @@
 """Microaggregation as a scikit-learn clusterer; needs the extra ``sklearn``.
 
-There is no ``transform`` and no ``predict``, on purpose. scikit-learn asks that ``fit(X).transform(X)``
-equals ``fit_transform(X)``, so both would have to assign each record to its nearest centre; and the groups of
-nearest records can have a single member, where every group must have k. What is published is
-``cluster_centers_[labels_]``, for the records that were fitted and no others.
+It has no ``transform`` and no ``predict``. scikit-learn demands that ``fit(X).transform(X)`` equals
+``fit_transform(X)``, so both would assign each record to its nearest centre. Groups of nearest records can
+have a single member, but every group must have k. To publish, use ``cluster_centers_[labels_]``, for the
+fitted records only.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ __all__ = ["Microaggregation"]
 
 
 class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Groups of at least k records that lose as little as possible by publishing their centres.
+    """Group records into groups of at least k that lose as little as possible by publishing their centres.
 
-    The columns are used as they are; put a ``StandardScaler`` before it, so that none counts for more than
-    another.
+    Columns are used unscaled. Put a ``StandardScaler`` before it, so that all columns count alike.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     time_limit : float, optional
         Seconds, for methods that search.
     random_state : int, RandomState, Generator or None, default=0
-        For methods that draw at random. The same int gives the same groups; None draws afresh.
+        Seed of random methods. The same int gives the same groups; None gives new ones.
     options : mapping, optional
         Options of the method, such as ``{"gamma": 0.2}`` for "vmdav".
 

@@ -1,9 +1,9 @@
-"""Public checks, for this project's tests and for yours.
+"""Public checks, for the tests of this project and of others.
 
-`assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_method` is the
-contract that every registered method keeps; run it on your own method before you register it. `check_space`
-checks that the cost and the centroid of a space belong together. `check_model` is the contract of a privacy
-model, `check_attack` that of an attack.
+`assert_k_anonymous` counts independently and shares no code with the methods it checks. `check_method` tests
+a method against the contract of all registered methods; run it before you register your own. `check_space`
+checks that the centroid of a space minimises its cost. `check_model` and `check_attack` are the contracts of
+privacy models and attacks.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ def check_space(
     Parameters
     ----------
     space : Space
-        What is checked.
+        The space to check.
     X : array, shape (n, d)
         Points of that space, 5 or more, not all equal.
     nudge : callable, optional
-        ``(centroid, rng) -> points near it``, shape (some, d), for spaces where a point plus a little
-        noise would not be a point.
+        ``(centroid, rng) -> points near it``, shape (some, d), for spaces in which a point plus a little
+        noise is no point.
 
     Examples
     --------

@@ -290,7 +290,7 @@ def test_a_hierarchy_alone(tmp_path, capsys):
     for words, sentence in (
         ([tmp_path / "none.deid"], "there is no file"),
         ([file, "--data"], "this is a hierarchy alone"),
-        ([file, "-o", "x"], "need not be written again"),
+        ([file, "-o", "x"], "without conversion"),
     ):
         code, message = run(capsys, "import", "arx", *words)
         assert code == 2

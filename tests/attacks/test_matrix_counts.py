@@ -10,7 +10,7 @@ from scipy.stats import norm
 import voronym as vr
 from voronym.channel import budget, privacy_distortion
 from voronym.channel.budget import BUDGET, NoisyCovariances, blurred, noisy_counts
-from voronym.channel.margin import LARGE, MOST, SURE, Allowance, most_correlated
+from voronym.channel.margin import LARGE, LARGEST_WITHIN, SURE, Allowance, most_correlated
 from voronym.channel.planned import invariant_rule, tightened
 
 WARDS = np.array([700, 14, 286])
@@ -180,7 +180,7 @@ def test_a_test_of_a_limit_moves_by_one_where_two_people_exchange_values(measure
     rng = np.random.default_rng(4)
     for _ in range(150):
         counts, rule = random_rule(rng)
-        most, swaps = MOST[measure], float(rng.integers(0, 6))
+        most, swaps = LARGEST_WITHIN[measure], float(rng.integers(0, 6))
         other = exchanged(counts, rng)
         assert most(other, rule, swaps) <= most(counts, rule, swaps + 1.0) + 1e-9
         assert leak(counts, rule, measure) <= most(counts, rule, 0.0) + 1e-9

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.channel.published import FEW, published_matrix
+from voronym.channel.published import RARE_RECORDS, published_matrix
 
 
 @st.composite
@@ -35,9 +35,9 @@ def test_it_is_the_law_of_the_recoded_column(law):
     apart = [int(name[0][1:]) for name in output.letters]
     rest = [i for i in range(n) if i not in apart]
     assert len(rest) == output.together
-    assert all(often[i] >= FEW and i in drawn for i in apart)
+    assert all(often[i] >= RARE_RECORDS and i in drawn for i in apart)
     if rest:
-        assert sum(often[i] for i in rest) >= FEW  # a row of fewer people is not told
+        assert sum(often[i] for i in rest) >= RARE_RECORDS  # a row of fewer people is not told
     groups = [[i] for i in apart] + ([rest] if rest else [])
     assert len(groups) == len(output.rows) >= 2
     for a, row in zip(groups, output.rows, strict=True):

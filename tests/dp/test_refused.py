@@ -32,7 +32,7 @@ BAD = {
     "an infinite end": ({"bounds": {**BOUNDS, "age": (0, math.inf)}}, "two different ends"),
     "a column that is not there": ({"bounds": {**BOUNDS, "zip": (0, 9)}}, "no such column"),
     "a category outside": ({"bounds": {**BOUNDS, "sex": ["f"]}}, "not in its declared domain"),
-    "rows of people": ({"person": "person"}, "the most that any person may have"),
+    "rows of people": ({"person": "person"}, "state the largest number of rows of a person"),
     "too many rows": ({"person": "person", "models": "dp=1,rows=1"}, "have more than 1 rows"),
     "another method": ({"method": "mdav"}, "leave out the method"),
     "the method alone": ({"models": (), "bounds": None, "method": "dp"}, "needs the model"),

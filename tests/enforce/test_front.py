@@ -213,7 +213,7 @@ def test_what_cannot_be_is_refused_with_its_reason():
     codes = levels(as_frame(pl.DataFrame({"ill": ["a", "a", "b", "b"]})), "ill")
     X, part = [1.0, 2.0, 3.0, 4.0], vr.Partition([0, 0, 1, 1])
     for how in WAYS:
-        with pytest.raises(vr.GuaranteeError, match=r"p-sensitive.*4 records.*'ill'.*2.*3 is asked"):
+        with pytest.raises(vr.GuaranteeError, match=r"p-sensitive.*4 records.*'ill'.*2.*3 is required"):
             enforce(X, part, k=2, judges=[PSensitive(3).judge(codes)], method=how)
     with pytest.raises(vr.GuaranteeError, match="l-diversity"):
         enforce(X, part, k=2, judges=[LDiversity(2.5, kind="entropy").judge(codes)])

@@ -132,7 +132,7 @@ def test_kept_groups_are_not_published_in_another_way(tmp_path, second, words):
     asked = {"keys": ["income", "age"], "identifiers": ["id"], "confidential": ["ill"],
              "drop_undeclared": True, "k": 4, "ledger": tmp_path / "l", "keep_groups": True}  # fmt: skip
     vr.anonymize(table, **asked).write(tmp_path / "1.csv")
-    with pytest.raises(vr.errors.InputError, match=rf"publish what they published before, and .*{words}"):
+    with pytest.raises(vr.errors.InputError, match=rf"publish their earlier values, and .*{words}"):
         vr.anonymize(table, **{**asked, **second})
 
 

@@ -99,9 +99,9 @@ def test_a_file_without_a_name_is_not_written(tmp_path: Path) -> None:
         token = quick_token(server, "p1@example.org")
         before = server.statement(token)
         (tmp_path / "service.db").rename(tmp_path / "elsewhere.db")
-        with pytest.raises(Unavailable, match="no longer where it was"):
+        with pytest.raises(Unavailable, match="was moved or deleted"):
             server.submit_address(token, "street 3")
-        with pytest.raises(Unavailable, match="no longer where it was"):
+        with pytest.raises(Unavailable, match="was moved or deleted"):
             server.run_epoch()
         assert server.statement(token) == before
         (tmp_path / "elsewhere.db").rename(tmp_path / "service.db")

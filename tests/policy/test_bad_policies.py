@@ -36,7 +36,7 @@ def refused(text: str) -> str:
          "probability from 0 to 1, not 9; 9 percent are written 0.09"),
         ('[[groups]]\ndemand = "riks"\nmost = 0.09\nSAYS\n', 9, "no demand 'riks'"),
         ('[[groups]]\ndemand = "k"\nleast = 1\nSAYS\n', 10, "least must be a whole number, 2 or more"),
-        ('[[groups]]\nleast = 5\nSAYS\n', 8, "which demand"),
+        ('[[groups]]\nleast = 5\nSAYS\n', 8, "does not name its demand"),
         ('[[groups]]\ndemand = "k"\nSAYS\n', 8, "lacks least"),
         ('[[groups]]\ndemand = "k"\nleast = 5\n', 8, "lacks says"),
         ('[[groups]]\ndemand = "k"\nleast = 5\nmots = 3\nSAYS\n', 11, "no entry 'mots'"),
@@ -52,7 +52,7 @@ def refused(text: str) -> str:
         ('columns = 3\n', 8, "begin each with [[columns]]"),
         ('[recognise]\nbox = "zap"\n[[groups]]\ndemand = "k"\nleast = 5\nSAYS\n', 9, "'zap'"),
         ('[[groups]]\ndemand = "k"\nleast = 5\nSAYS\n[[groups]]\ndemand = "k"\nleast = 6\nSAYS\n', 12,
-         "stands in line 8 already"),
+         "is already in line 8"),
         ('[[columns]]\ndemand = "absent"\nholds = "zip"\nSAYS\n[[columns]]\ndemand = "digits"\n'
          'holds = "zip"\ndigits = 3\nSAYS\n', 12, "must be absent by line 8"),
         ('[[groups]]\ndemand = "risk"\nmost = 0.09\nSAYS\n[[groups]]\ndemand = "risk"\nfigure = "mean"\n'

@@ -95,6 +95,6 @@ def test_a_query_has_no_files_to_count(tmp_path):
     from voronym.request.rules import check_parts
 
     request = vr.request.request.Request.of({"keys": ["age"], "policy": "ema-0070"})
-    with pytest.raises(vr.InputError, match="write what it yields to Parquet files"):
+    with pytest.raises(vr.InputError, match="write the result of the query to Parquet files"):
         check_parts(request.release, database=True)
     check_parts(request.release)

@@ -78,5 +78,5 @@ def test_a_release_has_diversity_by_design():
     shares = made.table.group_by("age", "size").agg(pl.col("ill").mean(), pl.len())
     assert shares["len"].min() >= 10
     assert (shares["ill"] - table["ill"].mean()).abs().max() <= 0.15 + 1e-9
-    with pytest.raises(InputError, match="ask for one"):
+    with pytest.raises(InputError, match="diverse needs a model"):
         vr.anonymize(table, options={"diverse": 1.0}, **asked)

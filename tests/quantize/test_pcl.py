@@ -252,7 +252,7 @@ def test_variable_sizes_follow_clusters():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "how many cells"),
+        ({}, "give the number of cells"),
         ({"cells": 0}, "1 or more"),
         ({"cells": 2.5}, "whole number"),
         ({"cells": 31}, "more than the 30 points"),
@@ -277,7 +277,7 @@ def test_variable_sizes_follow_clusters():
         ({"cells": 3, "costs": [1]}, "costs must be a text"),
         ({"cells": 3, "costs": "magic"}, "no cost solver"),
         ({"cells": 3, "init": "magic"}, "no method"),
-        ({"cells": 3, "init": [[0.0], [1.0]]}, "has 2 cells, but sizes are asked for 3"),
+        ({"cells": 3, "init": [[0.0], [1.0]]}, "has 2 cells, but there are sizes for 3"),
         ({"init": vr.Partition([0, 1, 0, 1])}, "partition is of 4 points"),
         ({"sizes": ([10, 10], [20, 20]), "costs": "newton"}, "need the cost solver 'transport'"),
     ],

@@ -148,7 +148,7 @@ def test_a_recipe_states_the_space_alone():
     recipe = released(method="mdav").recipe
     assert recipe.to_dict()["space"] == "mixed"
     for more in ({"space": "mixed"}, {"importance": {"age": 1}}):
-        with pytest.raises(InputError, match="give it alone"):
+        with pytest.raises(InputError, match="use it without"):
             vr.anonymize(patients(), recipe=recipe, **more)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import voronym as vr
 from voronym.core.context import Context
-from voronym.dossier.other_k import MOST, other_k
+from voronym.dossier.other_k import MOST_RECORDS, other_k
 from voronym.errors import InputError
 from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.moved import amount
@@ -143,9 +143,9 @@ def test_other_k_is_scaled_by_the_losses_of_mdav(people, release):
 
 
 def test_other_k_takes_a_sample_of_many(release):
-    X = vr.standardize(np.random.default_rng(0).normal(size=(3 * MOST, 2)))
+    X = vr.standardize(np.random.default_rng(0).normal(size=(3 * MOST_RECORDS, 2)))
     result = other_k(Problem.of(X, 5).records, 5, 1.0, Context())
-    assert result.records == MOST
+    assert result.records == MOST_RECORDS
     assert dict(result.points)[5] == pytest.approx(1.0)
     assert [loss for _, loss in result.points] == sorted(loss for _, loss in result.points)
     assert other_k(Problem.of(X[:8], 5).records, 5, 1.0, Context()) is None

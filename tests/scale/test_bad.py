@@ -242,7 +242,7 @@ def test_a_place_that_cannot_be_looked_at_is_said(tmp_path: Path, monkeypatch: p
         return plain(path)
 
     monkeypatch.setattr(Path, "is_file", closed)
-    with pytest.raises(vr.ReadError, match=r"parts of .*data' cannot be looked at: Permission denied"):
+    with pytest.raises(vr.ReadError, match=r"parts of .*data' cannot be read: Permission denied"):
         vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED)
     assert not (tmp_path / "out").exists()
 

@@ -71,7 +71,10 @@ def test_kinds_of_every_dtype(library: str) -> None:
             "kinds names columns .* 'nope'",
         ),
         ({"keys": ["age"], "drop_undeclared": True, "kinds": {"age": "number"}}, "'number' is no kind"),
-        ({"keys": ["sex"], "drop_undeclared": True, "kinds": {"sex": "ordinal"}}, "no order of its own"),
+        (
+            {"keys": ["sex"], "drop_undeclared": True, "kinds": {"sex": "ordinal"}},
+            "has no order; give its levels",
+        ),
         (
             {"keys": ["sex"], "drop_undeclared": True, "orders": {"sex": ["f"]}},
             r"1 levels, in 1 rows, that its order",

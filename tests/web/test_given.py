@@ -79,7 +79,7 @@ def test_a_policy_and_a_population_of_ones_own(page: House) -> None:
             ("policy", "ours.toml", b"format = 1\nname = 3\n", "line"),
             ("policy", "ours.csv", POLICY.encode(), "TOML"),
             ("population", "nobody.csv", b"", "empty"),
-            ("zips", "zips.csv", b"a,b\n1,2\n", "say what the file is"),
+            ("zips", "zips.csv", b"a,b\n1,2\n", "choose the purpose of the file"),
         ):
             wrong = send(client, place, what, name, content)
             assert (wrong.status_code, wrong.json()["field"]) == (422, "given")

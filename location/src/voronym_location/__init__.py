@@ -1,27 +1,26 @@
-"""The location anonymizer: people share a place *and a history* with k others, as long as they stay.
+"""The location anonymizer: people share a place *and a history* with at least k - 1 others.
 
-A trusted party knows the homes of its people, forms groups of k neighbours or more, and tells everybody one
-place: their group's. It stands in for the home, under a pseudonym, with any provider and as often as one
-likes; the service is not in the way of queries. People come and go.
+A trusted party knows the homes of people. It forms groups of at least k neighbours, and gives every member
+the same place. Under a pseudonym, people send this place to any provider instead of their home, as often as
+they like; the service sees no queries. People may join and leave at any time.
 
-The pure part, without server and without database:
+The pure part, without server and database:
 
-``population``  `Population`: active people, where they live, in which group
+``population``  `Population`: the active people, their homes, and their groups
 ``epochs``      `Settings`, `Standing`, `plan`: from one epoch to the next; ``renewing`` regroups small
-                areas, ``designing`` whole towns; ``forming`` sees that groups obey, ``snapping`` where a
-                place is put
-``checking``    `check`: the promise, counted again before anything is published
-``policies``    `cohort`, and what to compare it with: `reuse`, the paper's, and `afresh`
-``intruders``   how many people share all that an intruder saw, for each kind of intruder
+                areas, ``designing`` whole towns; ``forming`` makes new groups, ``snapping`` their places
+``checking``    `check`: count the promise again before anything is published
+``policies``    `cohort`, the default; for comparison `reuse`, from the paper, and `afresh`
+``intruders``   the number of people with the same history, for each kind of intruder
 ``town``        made-up towns
 ``simulate``    a town over epochs, and a page about it
-``model``       a quantizer from public figures, with which devices help themselves; ``client`` is theirs
+``model``       a quantizer from public figures; devices find their cell by ``client``
 
-The promise. At every epoch, everybody who is served shares the whole history of their pseudonym with at least
-k people who are active now. Nobody joins a group that lives; its place never moves; one that falls below k is
-dissolved before anything is published, and its people wait with the newcomers for a new group, under new
-pseudonyms. By induction, all members of a living group have published the same places ever since it was
-formed, and they are k or more.
+The promise: at every epoch, everybody with a place shares the whole history of their pseudonym with at least
+k people who are active now, including themselves. Nobody joins an existing group, and its place never moves.
+A group below k is dissolved before anything is published; its people and the newcomers wait for a new group,
+under new pseudonyms. By induction, all members of a group have published the same places since it was formed,
+and there are at least k of them.
 """
 
 from typing import TYPE_CHECKING, Any

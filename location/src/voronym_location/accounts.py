@@ -49,7 +49,7 @@ class Session:
 
 
 def check_email(email: object) -> str:
-    """Return an address in the form used for comparison; raise if it is none."""
+    """Return an e-mail address in the form used for comparison; raise if it is invalid."""
     plain = email.strip() if isinstance(email, str) else ""
     if len(plain) > 254 or not _EMAIL.fullmatch(plain):
         raise BadRequest("that is no e-mail address: it looks like name@example.org, in plain letters")
@@ -115,7 +115,7 @@ def pause(connection: Connection, digest: bytes, now: float) -> None:
 
 
 def failed(connection: Connection, digest: bytes, now: float) -> None:
-    """Record a failure; after some, each one doubles the pause."""
+    """Record a failed attempt; after a few, each further one doubles the pause."""
     connection.execute(delete(attempt).where(attempt.c.until < now - 2 * LONGEST))
     first = insert_for(connection)(attempt).values(digest=digest, failures=1, until=now)
     more = first.on_conflict_do_update(
@@ -141,7 +141,7 @@ def second_factor(secret: bytes | None, digits: str, now: float) -> bool:
 
 
 def first_use(connection: Connection, digest: bytes, now: float) -> bool:
-    """Return whether a second factor's code is unused, so that an onlooker cannot use it again."""
+    """Return whether a second factor's code is unused, and mark it as used."""
     seen = insert_for(connection)(attempt).values(digest=digest, failures=0, until=now)
     made = seen.on_conflict_do_nothing().returning(attempt.c.failures)
     return connection.execute(made).first() is not None

@@ -1,7 +1,7 @@
 """The routes of the API, under ``/v1``: a thin layer over `voronym_location.service.Service`.
 
-Reading one's statement is the common request. What hashes a password runs in threads of its own, so that many
-sign-ups at a time make each other wait, and nobody else.
+Reading a statement is the most common request. Hashing passwords runs in separate threads, so that many
+sign-ups delay only each other.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def make_routes(service: Service) -> APIRouter:
 def _statement(router: APIRouter, service: Service) -> None:
     @router.get("/statement", tags=["statement"], openapi_extra={"security": [{"HTTPBearer": []}]})
     async def statement(request: Request) -> Response:
-        """Return the account's own statement: ``status`` is served, waiting or none.
+        """Return the statement of the account; ``status`` is served, waiting or none.
 
-        ``signed`` is JSON text whose UTF-8 bytes ``signature`` (Ed25519, Base64) is of; both are equal for
-        the whole group. Keep them: no provider needs to ask this service.
+        ``signed`` is a JSON text; ``signature`` (Ed25519, Base64) signs its UTF-8 bytes. Both are
+        equal for the whole group. Keep them: a provider can check them without this service.
         """
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
@@ -170,7 +170,7 @@ def _accounts(router: APIRouter, service: Service) -> None:
 def _people(router: APIRouter, service: Service) -> None:
     @router.put("/home", tags=["home"])
     def put_home(token: Token, given: Home) -> Said:
-        """Record the account's home, or a new one; the next epoch uses it."""
+        """Record a home, or a new one; the next epoch uses it."""
         if given.address is not None:
             service.submit_address(token, given.address, given.attributes)
         else:
@@ -179,18 +179,18 @@ def _people(router: APIRouter, service: Service) -> None:
 
     @router.get("/home", tags=["home"])
     def get_home(token: Token) -> dict[str, Any]:
-        """Return one's recorded home."""
+        """Return the recorded home; empty without one."""
         return service.home(token) or {}
 
     @router.delete("/home", tags=["home"])
     def cancel(token: Token) -> Said:
-        """Leave: the home is deleted now, and the next epoch no longer counts the person."""
+        """Leave the service: the home is deleted now, and the next epoch does not count the person."""
         service.cancel(token)
         return Said(message="your home is deleted; you leave with the next epoch")
 
     @router.get("/attributes", tags=["home"])
     def attributes(token: Token) -> list[dict[str, Any]]:
-        """Return the attributes to send with a home; empty if none is needed."""
+        """Return the attributes to send with a home; empty if the service uses none."""
         service.whoami(token)
         return service.attributes.plain()
 
@@ -198,7 +198,7 @@ def _people(router: APIRouter, service: Service) -> None:
     async def keys() -> dict[str, Any]:
         """Return the public key for checking statements (Ed25519, 32 bytes in Base64).
 
-        Under ``retired`` are those before it whose statements have not run out.
+        ``retired`` lists earlier keys whose statements have not expired.
         """
         now = service.clock()
         retired = [
@@ -230,7 +230,7 @@ def _operators(router: APIRouter, service: Service) -> None:
 
 
 def _import(service: Service, token: str, body: bytes) -> dict[str, int]:
-    """Read all rows before the first is entered: a directory with an error changes nothing."""
+    """Import a directory; read all rows before writing any, so that an error changes nothing."""
     lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8-sig", newline="")
     rows = read_rows(lines, service.settings.rows, service.attributes)
     return service.import_directory(list(rows), token)

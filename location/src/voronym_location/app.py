@@ -38,7 +38,7 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     Parameters
     ----------
     settings : ServiceSettings
-        How it is set up.
+        Settings of the service.
     service : Service, optional
         One that is open already; the opener closes it.
     """
@@ -74,7 +74,7 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
 
 
 def _errors(app: FastAPI) -> None:
-    """Answer every error with a sentence that repeats nothing of the request."""
+    """Answer every error with a sentence that repeats nothing from the request."""
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -98,7 +98,7 @@ def _errors(app: FastAPI) -> None:
 
 
 def _sentence(error: dict[str, Any]) -> str:
-    """Return which field is wrong and how, in our own names only: a sent name may be a value."""
+    """Return a sentence about a wrong field, in our own names only: a sent name may be private."""
     known = [str(part) for part in error.get("loc", ()) if part in FIELDS]
     limits = {name: value for name, value in (error.get("ctx") or {}).items() if name in LIMITS}
     words = ", ".join(f"{LIMITS[name]} {value}" for name, value in limits.items())

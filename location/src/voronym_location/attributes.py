@@ -1,7 +1,7 @@
-"""Attributes that are grouped together with homes, such as the year of birth: declared in the settings.
+"""Attributes that are grouped together with homes, such as the year of birth; declared in the settings.
 
-A provider that gets an attribute with a point could tell its people apart by it. What is declared here is
-grouped with the homes, and given out for the whole group, as its point is.
+An attribute next to a point could let a provider tell people apart. Declared attributes are therefore grouped
+with the homes, and published for the whole group like its point.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ __all__ = ["Attribute", "Attributes"]
 
 KINDS = ("numeric", "ordinal", "nominal")
 TAKEN = ("address", "latitude", "longitude", "email")
-"""Columns of a directory: no attribute has such a name."""
-MOST = 64
+"""Columns of a directory, which no attribute may use as its name."""
+MOST_VALUES = 64
 """Most values of a list: each is a coordinate."""
 FRACTION = 24
 """Most characters of a number that is not whole: a sign, 17 digits, a point, an exponent."""
@@ -30,12 +30,12 @@ FRACTION = 24
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute.
+    """An attribute: its name, kind and allowed values.
 
     Parameters
     ----------
     name : str
-        As it stands in statements, and as a column of a directory.
+        Its name in statements, and its column in a directory.
     kind : {"numeric", "ordinal", "nominal"}
         A number, a value of an ordered list, or one of a list without an order.
     values : tuple of str
@@ -43,9 +43,9 @@ class Attribute:
     low, high : float
         The least and the greatest number.
     step : float
-        Numbers are given out as multiples of it; of a power of two times it where the group is wide.
+        Published numbers are multiples of it; in wide groups, of a power of two times it.
     importance : float
-        How many times its squared differences count. With 1 it counts as much as the homes as a whole.
+        Factor on its squared differences. With 1 it counts as much as the whole home.
     """
 
     name: str
@@ -81,13 +81,13 @@ class Attribute:
         if kind == "numeric" and (made.low is None or made.high is None or not made.low < made.high):
             raise _wrong(name, "needs 'low' and 'high', the least and the greatest number")
         if kind != "numeric" and not made.values:
-            raise _wrong(name, f"needs 'values', a list of 2 to {MOST} different texts")
+            raise _wrong(name, f"needs 'values', a list of 2 to {MOST_VALUES} different texts")
         if not (made.step > 0.0 and made.importance > 0.0):
             raise _wrong(name, "needs a 'step' and an 'importance' above 0")
         return made
 
     def read(self, value: object) -> float | str:
-        """Return a value as it is kept; raise if it is none of this attribute. The value is not repeated."""
+        """Return a value in stored form; raise if it is not allowed. The error does not repeat the value."""
         if self.kind != "numeric":
             if str(value).strip() not in self.values:
                 raise BadRequest(f"{self.name} must be one of: {', '.join(self.values)}")
@@ -145,12 +145,12 @@ class Attributes(tuple[Attribute, ...]):
         return tuple(attribute.name for attribute in self)
 
     def write(self, given: Mapping[str, Any] | None) -> str:
-        """Return a person's values as text to keep; raise unless each attribute has one that is right."""
+        """Return a person's values as JSON to store; raise unless each declared attribute has a valid one."""
         values = dict(given or {})
         strange = sorted(set(values) - set(self.names))
         if strange:
             asked = f"it asks for: {', '.join(self.names)}" if self else "it asks for none"
-            raise BadRequest(f"this service does not ask for one of the attributes that were sent; {asked}")
+            raise BadRequest(f"the service does not use one of the sent attributes; {asked}")
         lacking = [name for name in self.names if values.get(name) in (None, "")]
         if lacking:
             raise BadRequest(
@@ -159,7 +159,7 @@ class Attributes(tuple[Attribute, ...]):
         return json.dumps({item.name: item.read(values[item.name]) for item in self}) if self else ""
 
     def row(self, kept: str | None) -> tuple[float | str, ...] | None:
-        """Return kept values in order; None if one is missing, or no longer what the settings declare."""
+        """Return stored values in order; None if one is missing or no longer allowed by the settings."""
         values = json.loads(kept) if kept else {}
         try:
             return tuple(item.read(values[item.name]) for item in self)
@@ -183,9 +183,9 @@ def _values(name: str, given: object) -> tuple[str, ...]:
     texts = tuple(given) if isinstance(given, list | tuple) else (None,)
     if texts and (
         not all(isinstance(text, str) and text.strip() == text != "" for text in texts)
-        or not 2 <= len(set(texts)) == len(texts) <= MOST
+        or not 2 <= len(set(texts)) == len(texts) <= MOST_VALUES
     ):
-        raise _wrong(name, f"needs 'values', a list of 2 to {MOST} different texts")
+        raise _wrong(name, f"needs 'values', a list of 2 to {MOST_VALUES} different texts")
     return texts
 
 

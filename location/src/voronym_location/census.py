@@ -1,4 +1,4 @@
-"""The active people, as the next epoch sees them: read from the database, in one moment."""
+"""Read the active people from the database, at one moment, for the next epoch."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Census:
     Parameters
     ----------
     people : Population
-        Everybody who has a home. Who moved has no group.
+        Everybody with a home. A person who moved has no group.
     before : Standing
-        What the epoch in force left.
+        The standing after the epoch in force.
     published : float or None
         When that was.
     version, seen : arrays of int
-        Of the home, and the first epoch that saw it.
+        Version of each home, and the first epoch that saw it.
     pseudonym : list of bytes or None
-        Of each, where they have one.
+        Pseudonym of each person; None without one.
     addresses : array, shape (a, 2), or None
         The directory.
     attributes : Attributes
-        As declared.
+        The declared attributes.
     """
 
     people: Population
@@ -59,9 +59,9 @@ class Census:
 
 
 def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
-    """Read the active people; sealed homes are opened with the keys of the settings.
+    """Read the active people; open sealed homes with the keys of the settings.
 
-    People who have not given an attribute that is declared now wait, and count for nobody.
+    People without a value for a declared attribute wait, and do not count towards k.
     """
     asked = Attributes.of(settings.attributes)
     seal = Seal.read(settings.home_keys) if seal is None else seal
@@ -114,8 +114,8 @@ def _opened(
 ) -> tuple[Flags, Floats, Floats, Ints, Objects]:
     """Return which people gave all attributes, and their latitudes, longitudes, households and attributes.
 
-    While groups live, nobody drops out because the settings no longer declare their value: whose pseudonym
-    ends at that moment would be known to have had it.
+    While groups exist, nobody drops out because the settings no longer allow a value: the end of their
+    pseudonym would reveal that they had this value.
     """
     closed = np.array([sealed is not None for sealed in place[4]], bool)
     out = [np.where(closed, 0, column) for column in place[:4]]
@@ -190,10 +190,11 @@ def _counting(
     latitude: Floats, longitude: Floats, counted: Flags, vouched: Flags, seen: Ints, now: int,
     settings: ServiceSettings,
 ) -> Flags:  # fmt: skip
-    """Return who counts towards k: vouched people at once, others after a time, limited per area.
+    """Return who counts towards k: vouched people at once, others after a time and limited per area.
 
-    Somebody who makes up neighbours of a target to fill its group has to have each verified, at an address of
-    its own, to wait, and to stay below what an area usually grows by. The first epoch takes all.
+    An attacker may invent neighbours to fill a target's group. Each of them must be verified at a
+    separate address, must wait, and must stay below the usual growth of an area. In the first epoch all
+    people count.
     """
     counting = counted | vouched
     if now == 1:

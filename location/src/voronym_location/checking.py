@@ -16,24 +16,23 @@ if TYPE_CHECKING:
 def check(population: Population, epoch: Epoch, before: Standing, k: int, *, linked: bool = False) -> None:
     """Refuse an epoch that would break the promise; return nothing if it may be published.
 
-    With ``before`` the standing that the last epoch left, and everybody's group of then in the population, it
-    is refused that anybody served shares their history with fewer than k addresses of active people who
-    count (of the young a third of k at most), that what a living group tells changes, that somebody joins
-    one, that a number is used again, or that somebody keeps their pseudonym in a new group.
+    ``before`` is the standing after the last epoch, and the population has everybody's group at that
+    time. Refused: a served person who shares their history with fewer than k counted addresses (of young
+    people at most a third of k); a change of a living group's published place; somebody joining a living
+    group; a reused number; and a pseudonym kept in a new group.
 
     Parameters
     ----------
     population : Population
-        Those who are active, as given to `plan`.
+        The active people, as given to `plan`.
     epoch : Epoch
-        What it returned.
+        The result of `plan`.
     before : Standing
-        What stood before.
+        The standing before this epoch.
     k : int
         The least number.
     linked : bool
-        Whether it is refused, too, that somebody gets a second place: an intruder who links pseudonyms would
-        intersect the two groups.
+        Whether to refuse second places, too: an intruder who links pseudonyms would intersect the two groups.
     """
     lived, lives = _published(before), _published(epoch.standing)
     people = pl.DataFrame(

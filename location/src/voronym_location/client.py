@@ -27,9 +27,9 @@ class Client:
     cells : sequence of (x, y, z, cost)
         Unit vectors and costs.
     places : sequence of (latitude, longitude)
-        What each cell tells, in degrees.
+        The published place of each cell, in degrees.
     share, doubt : float
-        Of the population, in each cell; and how far that may be off.
+        Share of the population in each cell, and the uncertainty of this share.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Client:
 
     @classmethod
     def load(cls, path: str | Path) -> Client:
-        """Read a model; raise if it is none."""
+        """Read a model; raise if the file is not a model."""
         try:
             result = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The demonstration: a service, made-up citizens, and a provider whom they ask from their points."""
+"""The demonstration: a service, made-up citizens, and a provider that they query from their points."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ CHEAP: dict[str, Any] = {"hash_memory": 1024, "hash_rounds": 1, "attempts": 0, "
 
 @dataclass(frozen=True)
 class Way:
-    """How well the provider answers people who ask from a given kind of place."""
+    """The quality of the provider's answers for one kind of place."""
 
     right: float
-    """Share of the people who get the pharmacy nearest to their home as the answer."""
+    """Share of people whose answer is the pharmacy nearest to their home."""
     further: float
     """Mean extra metres that people walk because they get another answer."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to people who ask from their homes, their points, and the town's centre."""
+    """The answers to queries from homes, from points, and from the town's centre."""
 
     people: int
     off: float
@@ -54,7 +54,7 @@ class Answers:
     points: int
     """Number of distinct points that the provider saw."""
     fewest: int
-    """Fewest people whom the provider saw at one point."""
+    """Smallest number of people that the provider saw at one point."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values."""
@@ -124,10 +124,10 @@ def running(
     Parameters
     ----------
     folder : Path
-        Where the database, the key and the mailbox are.
+        Folder of the database, the key and the mailbox.
     people, k, seed : int
     port : int
-        Where the service listens; 0, or one that is taken, is any that is free.
+        Port of the service; if it is 0 or taken, a free one is used.
     ctx : Context, optional
     """
     ctx = ctx or Context(seed=seed)

@@ -16,21 +16,21 @@ SAMPLE = 20_000
 
 
 def by_density(people: Population, made: Epoch, k: int) -> list[dict[str, Any]]:
-    """Return the rms distance from home for quarters of the people, by the density around them.
+    """Return the rms distance from home for four equal parts of the people, by density around their home.
 
-    Density is told by the distance to the k-th neighbour.
+    Density is measured by the distance to the k-th neighbour.
 
     Parameters
     ----------
     people : Population
     made : Epoch
-        Of these people.
+        The epoch of these people.
     k : int
 
     Returns
     -------
     list of dict
-        ``settled``, a few words; ``people``; ``metres``. Nothing where a quarter would be a group or two.
+        ``settled`` in words; ``people``; ``metres``. Empty if a quarter would be only a group or two.
     """
     served = np.flatnonzero(made.group >= 0)
     quarter = len(served) // len(PARTS)

@@ -1,4 +1,4 @@
-"""Designs of a whole town: the first by a search over pairs of groups, later ones from the old places."""
+"""Design a whole town: first by a search over pairs of groups, later starting from the old places."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from voronym.space import Euclidean
 from voronym_location.population import Floats, Ints
 
 WARM = 6_000
-"""Number of addresses up to which a redesign starts from the old places; beyond, that costs more than it
-gains.
-"""
+"""Up to this number of addresses a redesign starts from the old places; above it, that takes too long."""
 
 
 def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs") -> Ints:
@@ -32,13 +30,13 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
     k : int
         The least number in a group.
     old : array, shape (m, 3)
-        The places of the groups before; none for a first design. Probability-constrained Lloyd starts from
-        them, with as many cells as the addresses now make.
+        The places of the earlier groups; empty for a first design. Probability-constrained Lloyd starts from
+        them, with the number of cells for the present addresses.
     ctx : Context
-        Of the work, which must be whole.
+        Context of the work, which must be completed.
     grouping : str
-        ``pairs``: a search over pairs of groups, after a warm start by PCL where there are old places.
-        ``pcl``: probability-constrained Lloyd alone, as the paper has it.
+        ``pairs``: a search over pairs of groups, after a warm start by PCL if there are old places. ``pcl``:
+        only probability-constrained Lloyd, as in the paper.
     """
     problem = Problem.of(X, k)
     cells = len(X) // k
@@ -57,7 +55,7 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
 
 
 def carried(X: Floats, old: Floats, cells: int, rng: np.random.Generator) -> Floats:
-    """Return a number of starting places: the old ones, without sparse places, or with additional homes.
+    """Return starting places for a redesign: the old ones, without sparse ones, or with homes added.
 
     Examples
     --------

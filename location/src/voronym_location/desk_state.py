@@ -14,7 +14,7 @@ __all__ = ["get_note", "is_paused", "pause", "read_preview", "set_note", "shown"
 
 
 def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
-    """Return the operator's view of the kept draft, if there is one."""
+    """Return the operator's view of the stored draft; None without a draft."""
     kept = get_note(connection, "preview")
     last = connection.scalar(select(func.max(epoch.c.number))) or 0
     if kept is None or kept["figures"]["epoch"] != last + 1:
@@ -23,7 +23,7 @@ def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
 
 
 def shown(preview: dict[str, Any], k: int) -> dict[str, Any]:
-    """Return a preview with counts to the next k; groups are many people each, and are counted."""
+    """Return a preview with counts rounded to multiples of k; numbers of groups are exact."""
     return {
         "at": preview["at"],
         "figures": softened(preview["figures"], k),
@@ -45,7 +45,7 @@ def is_paused(connection: Connection) -> bool:
 
 
 def get_note(connection: Connection, name: str) -> Any:
-    """Return the note under a name; None if there is none."""
+    """Return the stored note with this name; None if there is none."""
     value = connection.scalar(select(desk.c.value).where(desk.c.name == name))
     return None if value is None else json.loads(value)
 

@@ -1,4 +1,4 @@
-"""The directory: addresses and their places. Nothing is ever looked up outside."""
+"""The directory of addresses and their places. No outside service is ever queried."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def _tile(row: int, column: int) -> int:
 
 
 LOOKED = 2000
-"""Number of addresses of each kind that are compared with a mistyped one."""
+"""Number of addresses with the same beginning, and with the same number, that are compared with a mistyped
+one.
+"""
 
 
 def address_key(address: str) -> str:
@@ -96,7 +98,7 @@ def resolve(connection: Connection, address: str) -> tuple[int, float, float]:
 def suggest(connection: Connection, address: str, most: int = 5) -> list[str]:
     """Return addresses of the directory with a similar spelling, the likeliest first.
 
-    Looked at are those that begin with the same letters, and those with the same house number: a slip is
+    Only addresses with the same first letters or the same house number are compared: a typing error is
     rarely in both.
     """
     key = address_key(address)
@@ -145,11 +147,11 @@ def nearest(connection: Connection, latitude: float, longitude: float, reach: fl
 
 
 def read_rows(lines: Iterable[str], most: int, asked: Attributes = NONE) -> Iterator[Entry]:
-    """Read a directory: CSV with the columns address, latitude, longitude and, if wanted, email.
+    """Read a directory: CSV with the columns address, latitude, longitude and optionally email.
 
-    Rows with an e-mail address have the declared attributes in columns of their names.
+    Rows with an e-mail address need a column for each declared attribute.
 
-    What is wrong is told by the number of the line; no value is repeated.
+    Errors name the line, and repeat no value.
     """
     from voronym_location.accounts import check_email
 
@@ -194,7 +196,7 @@ def insert_for(connection: Connection) -> Any:
 
 
 def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
-    """Put addresses into the directory, replacing existing ones, and return the number of each."""
+    """Add addresses to the directory, replacing existing ones; return the number of each address."""
     rows = {
         address_key(entry.address): {
             "key": address_key(entry.address), "address": entry.address, "latitude": entry.latitude,

@@ -24,7 +24,7 @@ __all__ = ["alone", "draft", "tidy"]
 PIECE = 5_000
 """Number of rows written at a time."""
 BREATH = 0.005
-"""Seconds between two pieces, in which others can write."""
+"""Seconds between two pieces of a draft, so that others can write."""
 COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, young, pseudonym"
 
 
@@ -34,10 +34,10 @@ def alone(store: Store) -> contextlib.AbstractContextManager[None]:
 
 
 def tidy(store: Store, ctx: Context) -> None:
-    """Remove rows of finished epochs and of drafts whose makers died, piece by piece.
+    """Delete rows of finished epochs and of abandoned drafts, piece by piece.
 
-    Each piece is a range of the primary key: looking for rows "that are not of the last epoch" would read
-    those of the last epoch again for every piece.
+    Each piece is a range of the primary key. A search for rows "not of the last epoch" would read the
+    last epoch again for every piece.
     """
     done = 1
     while done:
@@ -68,7 +68,7 @@ def _remove(connection: Connection, number: int) -> int:
 
 
 def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
-    """Write groups and members of an epoch that is not visible yet."""
+    """Write the groups and members of an epoch that is not yet visible."""
     now, people = made.standing.epoch, census.people
     fresh = made.standing.born == now
     cohorts = zip(

@@ -1,4 +1,4 @@
-"""From one epoch to the next: kept places, dissolved groups, new places."""
+"""Plan the next epoch: kept places, dissolved groups, new places."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Standing:
     centroids : array, shape (m, 2)
         The place of each, latitude and longitude in degrees. It was fixed when the group was formed.
     born : array of int, shape (m,)
-        The epoch in which each was formed.
+        The epoch in which each group was formed.
     top : int
         The highest number used so far; -1 before the first.
     designed : int
@@ -75,7 +75,7 @@ class Standing:
         return cls(epoch, *columns, **more, attributes=attributes[order])
 
     def rows(self, where: NDArray[np.bool_]) -> Standing:
-        """Return the same with some of the groups."""
+        """Return the standing of some of the groups."""
         names = ("groups", "centroids", "born", "attributes")
         return replace(self, **{name: getattr(self, name)[where] for name in names})
 
@@ -97,14 +97,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of an epoch, without anybody's values.
+    """Aggregate figures of an epoch; they contain no person's values.
 
-    ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
-    and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
-    the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
-    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory;
-    ``retired`` are those who wait for good, since with ``linked`` nobody gets a second place; ``attributes``
-    is how far those that are told are from the true ones: rms of numbers, share of people with another value.
+    ``told``: people who got a new place. ``renewed``: those of them whose group was dissolved for the
+    sake of others. ``dissolved``: groups that fell below k. ``smallest``: the smallest number of
+    addresses that share a history. ``rms`` and ``median``: metres from home. ``candidates``: the smallest
+    number of public addresses in reach of a new group, given a directory. ``retired``: people who wait
+    for ever, because ``linked`` allows no second place. ``attributes``: error of published attributes, as
+    rms of numbers or as share of people with another value.
     """
 
     epoch: int
@@ -131,22 +131,22 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """The published part of an epoch.
+    """The published result of an epoch.
 
     Parameters
     ----------
     group : array of int, shape (n,)
-        The group of everybody, in the order of the population; -1 for those who wait.
+        The group of each person, in the order of the population; -1 for people who wait.
     since : array of int, shape (n,)
         When they began to wait, or when their group was formed.
     standing : Standing
         The groups that live, with their places.
     dissolved : array of int
-        The groups that ended: those that fell below k, and those that were dissolved with them.
+        The ended groups: groups below k, and groups dissolved together with them.
     told : array of bool, shape (n,)
-        Who gets a place that is new to them, and a fresh pseudonym with it.
+        Whether each person gets a new place, and with it a new pseudonym.
     figures : Figures
-        What it came to.
+        Aggregate figures.
     """
 
     group: Ints
@@ -178,16 +178,16 @@ def plan(
     Parameters
     ----------
     population : Population
-        Those who are active now, each with the group of the last epoch. People who left are not in it.
+        The active people, each with the group of the last epoch, without people who left.
     standing : Standing
-        What the last epoch left.
+        The standing after the last epoch.
     settings : Settings
         k, and all else.
     ctx : Context, optional
         Progress, threads and wishes. The work must be whole: a request to finish raises.
     directory : array, shape (a, 2), optional
-        Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
-        how many addresses are in the reach of each new group.
+        Public addresses, latitude and longitude. Places are put near an address, and the addresses in reach
+        of each new group are counted.
     attributes : Attributes, optional
         The attributes that are grouped with homes, and published with the place.
 

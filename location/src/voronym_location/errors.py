@@ -12,7 +12,7 @@ class ServiceError(VoronymError):
 
 
 class BadRequest(ServiceError, InputError):  # noqa: N818 - as HTTP has it
-    """The request cannot be used; the sentence says what to change and repeats no value."""
+    """Raised for a request that cannot be used; the sentence says how to change it and repeats no value."""
 
 
 class Refused(ServiceError):  # noqa: N818 - an answer, not a failure
@@ -52,7 +52,7 @@ class TooLarge(ServiceError):  # noqa: N818 - an answer, not a failure
 
 
 class Unavailable(ServiceError):  # noqa: N818 - a state, not a defect
-    """The database is unavailable; nothing was changed."""
+    """Raised if the database cannot be reached; nothing was changed."""
 
     status = 503
 

@@ -1,4 +1,4 @@
-"""New groups of the people without one."""
+"""Form new groups of people without a group."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 PLACE = 10.0
-"""Side of a cube in metres: homes in one cube are at one place, such as the flats of a building."""
+"""Side of a cube in metres; homes in the same cube, such as flats of a building, are one place."""
 
 
 def young_limit(k: int) -> int:
-    """Return how many addresses of young people count in a group: a third of k, rounded down.
+    """Return the largest number of young people's addresses that count in a group: k / 3, rounded down.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Crowd:
 
     @cached_property
     def points(self) -> Floats:
-        """The grouped points: homes, or homes and attributes in one space."""
+        """The points to group: homes, or homes and attributes in one space."""
         return self.homes if self.joint is None else self.joint.people
 
     def beside(self, labels: Ints, m: int) -> Objects:
@@ -114,7 +114,7 @@ class Crowd:
         return self.hiding(at, len(self.standing))
 
     def hiding(self, labels: Ints, m: int) -> Ints:
-        """Return the counted addresses in each of m groups, those of young people up to a limit."""
+        """Return the number of counted addresses in each of m groups; those of young people up to a limit."""
         people = self.people
         rows = np.flatnonzero((labels >= 0) & people.counts)
         old = rows[~people.young[rows]]
@@ -134,12 +134,12 @@ class Crowd:
 
     @cached_property
     def seeds(self) -> NDArray[np.bool_]:
-        """The people from whom groups are formed: those who count and are not young. The young join later."""
+        """The people from whom groups are formed: they count and are not young. Young people join later."""
         return self.people.counts & ~self.people.young
 
     @cached_property
     def barred(self) -> NDArray[np.bool_]:
-        """The people who may get no new group: with ``linked``, all who had a place before."""
+        """The people who may not get a new group: with ``linked``, all who had a place before."""
         return self.people.published & self.settings.linked
 
     def weak(self) -> Ints:
@@ -147,12 +147,12 @@ class Crowd:
         return self.standing.groups[self.lacking]
 
     def living(self) -> Ints:
-        """Return the groups that lack nothing."""
+        """Return the groups that still meet all demands."""
         return self.standing.groups[~self.lacking]
 
     @cached_property
     def lacking(self) -> NDArray[np.bool_]:
-        """The present groups that lack something by now: the remaining members may live in one building."""
+        """Whether each present group fails a demand by now; its last members may live in one building."""
         at = np.where(self.group >= 0, np.searchsorted(self.standing.groups, self.group), -1)
         return _lacking(self, at, len(self.standing))
 
@@ -162,7 +162,7 @@ class Crowd:
 
     @cached_property
     def places(self) -> Floats:
-        """The places of the standing, in metres; with attributes, their points in the joint space."""
+        """The places of the present groups, in metres; with attributes, their points in the joint space."""
         return points(*self.standing.centroids.T) if self.joint is None else self.joint.groups
 
     def rms(self) -> float:
@@ -187,9 +187,9 @@ class Crowd:
 
 
 def form(crowd: Crowd, ctx: Context) -> Ints:
-    """Return groups of all people without one, 0..m-1; -1 for all others.
+    """Return new groups, 0..m-1, of all people without a group; -1 for all others.
 
-    Every new group has k addresses that count, at the least number of different places.
+    Every new group has at least k counted addresses, at the required number of distinct places.
     """
     labels = np.full(len(crowd.people), -1, np.int64)
     rows = np.flatnonzero((crowd.group < 0) & crowd.seeds & ~crowd.barred)
@@ -205,11 +205,11 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
 
 
 def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
-    """Return new groups that meet all demands, with the people who do not count yet.
+    """Return new groups that meet all demands, and add people who do not count yet.
 
-    Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
-    other new ones; without any, their people wait. At most ``room`` people join that no group is
-    formed of, the nearest first.
+    Groups with too few addresses or places, or with too small a radius, are joined to the nearest other
+    new group; if there is none, their people wait. At most ``room`` further people join, the nearest
+    first.
     """
     labels = _renumbered(_joined_by_others(crowd, labels, room))
     while True:

@@ -1,4 +1,4 @@
-"""The gate of every request: limits on size and attempts, headers, one log line, one count."""
+"""Checks on every request: limits on size and attempts, headers, a log line and a count."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Attempts:
     Parameters
     ----------
     most : int
-        How many pass; 0 for any number.
+        Number of attempts that pass; 0 means no limit.
     """
 
     def __init__(self, most: int) -> None:
@@ -63,11 +63,11 @@ class Gate:
     Parameters
     ----------
     app : ASGI application
-        What comes after.
+        The application behind the gate.
     body, upload : int
         Bytes that are read of a request, and of a directory.
     metrics : Metrics
-        Where answers are counted.
+        Counts the answers.
     """
 
     def __init__(self, app: App, *, body: int, upload: int, metrics: Metrics) -> None:

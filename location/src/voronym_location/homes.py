@@ -1,4 +1,4 @@
-"""Homes, and a person's own queries. Every query begins at a token: nobody asks for others."""
+"""Homes, and a person's queries. Every query uses a token, so nobody can query others."""
 
 from __future__ import annotations
 
@@ -60,10 +60,9 @@ class Standing(NamedTuple):
 def put(
     connection: Connection, seal: Seal, person: int, place: Place, now: float, *, vouched: bool = False
 ) -> None:
-    """Record where a person lives, for the next epoch. The old home is deleted at once.
+    """Record a person's home for the next epoch; delete the old one at once.
 
-    Who says again that they live at the address that is known, with the same attributes, has not moved, and
-    keeps their group.
+    A person who gives the known address with the same attributes has not moved, and keeps their group.
     """
     values = seal.close(person, place) | {"submitted": now}
     old = connection.execute(select(home).where(home.c.person == person).with_for_update()).first()
@@ -79,7 +78,7 @@ def put(
 
 
 def seal_again(connection: Connection, old: Seal, new: Seal, after: int, most: int) -> int | None:
-    """Seal some homes with another key, by ascending number; return the last one, None if all are done."""
+    """Seal some homes with another key, by ascending person; return the last person, None if all are done."""
     query = select(home).where(home.c.person > after).order_by(home.c.person).limit(most).with_for_update()
     rows = connection.execute(query).all()
     for row in rows:
@@ -89,9 +88,9 @@ def seal_again(connection: Connection, old: Seal, new: Seal, after: int, most: i
 
 
 def remove(connection: Connection, person: int) -> bool:
-    """Forget where a person lives; return whether it was known. They leave with the next epoch.
+    """Delete a person's home; return whether there was one. They leave with the next epoch.
 
-    Who was imported and leaves is not brought back by the next import of the same directory.
+    A person who was imported and leaves does not come back with the next import of the same directory.
     """
     connection.execute(update(account).where(account.c.id == person).values(vouched=False))
     return bool(connection.execute(delete(home).where(home.c.person == person)).rowcount)

@@ -1,7 +1,7 @@
-"""What intruders who keep everything learn: the number of active people with the same history.
+"""Count the active people with the same history, as seen by intruders who keep everything.
 
 ``pseudonym``  follows each pseudonym, knows every home and everybody who joined or left
-``linking``    also recognises the new pseudonym of a person as theirs, by an IP address, say
+``linking``    also links a person's new pseudonym to the old one, for example by an IP address
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Seen:
     Parameters
     ----------
     smallest : int
-        The least number of active people who share all that was seen of one who is served.
+        Smallest number of active people with the same seen history, over all served people.
     mean : float
         The mean of these numbers over everybody served.
     below : float
-        The share of the served people for whom it is below k.
+        Share of served people with fewer than k such people.
     single : float
-        The share for whom it is one: they are singled out.
+        Share of served people without any other such person: they are singled out.
     """
 
     smallest: int
@@ -40,12 +40,12 @@ class Seen:
 
 
 class Intruder:
-    """Published histories, for one kind of intruder.
+    """Published histories as one kind of intruder sees them.
 
     Parameters
     ----------
     linking : bool
-        Whether a new pseudonym is recognised as that of the same person.
+        Whether a new pseudonym is linked to the person's old one.
     """
 
     def __init__(self, *, linking: bool) -> None:
@@ -54,7 +54,7 @@ class Intruder:
         self.used = 0
 
     def see(self, person: Ints, place: Ints, fresh: NDArray[np.bool_], k: int) -> Seen:
-        """Add an epoch: the active people, what each publishes (-1: nothing), the new pseudonyms."""
+        """Add an epoch: the active people, their published places (-1: none), and who has a new pseudonym."""
         before = np.full(len(person), NOTHING, np.int64)
         _, rows, at = np.intersect1d(person, self.person, assume_unique=True, return_indices=True)
         before[rows] = self.history[at]

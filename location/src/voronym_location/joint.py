@@ -22,16 +22,16 @@ PLACE = ("latitude", "longitude")
 
 
 class Joint:
-    """People and living groups in one space, in which each attribute varies as much as homes do.
+    """People and living groups in one space, in which each attribute has the same variance as homes.
 
     Parameters
     ----------
     people : Population
-        With attributes.
+        The people, with attributes.
     standing : Standing
-        The groups, with what they publish.
+        The present groups and their published attributes.
     attributes : Attributes
-        As declared.
+        The declared attributes.
     """
 
     def __init__(self, people: Population, standing: Standing, attributes: Attributes) -> None:
@@ -65,11 +65,12 @@ class Joint:
         return self.points[self.n :]
 
     def publish(self, labels: Ints, m: int, k: int) -> Objects:
-        """Return what each of m new groups publishes: a mean on a grid, or the most frequent value.
+        """Return the published attributes of m new groups: a mean on a grid, or the most frequent value.
 
-        The grid of a number is as coarse as that of a place, see `voronym_location.snapping.FINE`. A value of
-        a list without an order is published if a third of k members have it, and at least two: a rarer one
-        would point at a single member. Such a group publishes the most frequent value of all people.
+        The grid of a number is as coarse as the grid of a place, see
+        `voronym_location.snapping.FINE`. An unordered value is published if at least a third of k
+        members have it, and at least two, because a rarer one could point to a single member.
+        Otherwise the group publishes the most frequent value of all people.
         """
         from voronym_location.snapping import widths
 
@@ -91,10 +92,10 @@ class Joint:
         return out
 
     def apart(self, rows: Ints, published: Objects, k: int) -> dict[str, float]:
-        """Return the distance of published from true attributes: rms for numbers, share of other values.
+        """Return the error of published attributes: rms for numbers, share of wrong values for others.
 
-        Both are so coarse that the difference of two epochs tells nothing about one person: two digits of a
-        number, shares of k people. Below 3 k people there is no figure.
+        Both are rounded to two digits or to shares of k people, so that two epochs reveal nothing
+        about one person. Below 3 k people the result is empty.
         """
         out: dict[str, float] = {}
         if len(rows) < 3 * k:
@@ -111,7 +112,7 @@ class Joint:
 
 
 def _json_numbers(numbers: Floats) -> list[float | int]:
-    """Return numbers as JSON values: whole ones without a point."""
+    """Return numbers as JSON values; whole numbers without a decimal point."""
     return [int(value) if value.is_integer() else round(value, 9) for value in numbers.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""The key of a service: it signs statements, and derived keys protect what must not be guessed."""
+"""The key of a service: it signs statements, and derived keys protect secrets against guessing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ServiceKey:
 
     @classmethod
     def open(cls, file: Path) -> ServiceKey:
-        """Read a key, or make one if the file is missing."""
+        """Read a key; make one if the file is missing."""
         with contextlib.suppress(FileExistsError):
             _make(file)
         try:
@@ -64,24 +64,24 @@ class ServiceKey:
         return cls(private, _retired(file))
 
     def replaced(self, file: Path, until: float) -> ServiceKey:
-        """Replace this key by a fresh one, and return that; only the public half of this one is kept."""
+        """Replace this key by a new one and return the new one; keep only the public half of this one."""
         gone = [*self.retired, {"id": self.id, "key": self.public, "until": until}]
         _write(file.with_name(f"{file.name}.retired"), json.dumps(gone).encode(), replace=True)
         _write(file, _fresh(), replace=True)
         return ServiceKey.open(file)
 
     def sign(self, text: bytes) -> str:
-        """Return the signature of bytes, in Base64; always the same for the same bytes."""
+        """Return the signature of bytes in Base64; the same bytes always have the same signature."""
         return base64.b64encode(self._private.sign(text)).decode()
 
     def digest(self, purpose: str, *words: str) -> bytes:
-        """Return a keyed digest of words, against which nobody without the key can test values."""
+        """Return a keyed digest of words; without the key nobody can test guesses against it."""
         text = "\0".join((purpose, *words)).encode()
         return hmac.digest(self._secret, text, "sha256")
 
 
 def _make(file: Path) -> None:
-    """Write a fresh key and only then give it its name, so that an existing key is complete."""
+    """Write a new key, then give the file its name, so that an existing key file is complete."""
     if file.exists():
         raise FileExistsError
     _write(file, _fresh(), replace=False)

@@ -1,8 +1,8 @@
-"""Logs: one JSON object per line, with harmless fields only. Everything else is left out.
+"""Logs: one JSON object per line, with harmless fields only.
 
-Neither addresses, places, tokens, network addresses nor query strings can get in: a record keeps its event,
-which is a text of our own without arguments, and the fields below. An exception is told by its type and the
-place in the code; its text may quote values.
+A record keeps its event, a fixed text without arguments, and the fields below. So addresses, places, tokens,
+network addresses and query strings cannot get in. An exception is logged by its type and place in the code,
+because its text may quote values.
 """
 
 from __future__ import annotations

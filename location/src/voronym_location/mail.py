@@ -1,7 +1,7 @@
 """Mail: through a server (SMTP), or into a folder, one file per message.
 
-Messages are written to the database together with what they are about, and sent afterwards: a service that is
-killed in between sends them when it starts again, some of them twice at worst.
+Messages are stored in the database with their cause, and sent afterwards. A service that was killed in
+between sends them after its next start; some may be sent twice.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Delivery(NamedTuple):
 
 
 def deliver(store: Store, settings: ServiceSettings) -> Delivery:
-    """Send the waiting mail. One message that fails does not delay the others.
+    """Send the waiting mail; a failing message does not delay the others.
 
-    What the mail server refuses for good is thrown away, what it puts off waits. Raises where the server
-    cannot be reached at all: then everything waits.
+    Messages that the server refuses for good are deleted; messages it defers wait. Raises if the server
+    cannot be reached; then all messages wait.
     """
     done, last = Counter[str](), 0
     while True:
@@ -71,7 +71,7 @@ class Postman:
     Parameters
     ----------
     send : callable
-        Sends what waits, and says whether all of it is gone.
+        Sends the waiting mail, and returns whether all of it was sent.
     """
 
     def __init__(self, send: Callable[[], bool]) -> None:

@@ -11,12 +11,12 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """Recent statements, for the time in which the database is unavailable.
+    """Recent statements, for times when the database cannot be reached.
 
     Parameters
     ----------
     most : int
-        How many are kept; of those who left, as many are remembered.
+        Largest number of statements, and of people who left, that are remembered.
     """
 
     def __init__(self, most: int = 100_000) -> None:

@@ -23,7 +23,7 @@ class Metrics:
         self._sums: Counter[str] = Counter()
 
     def saw(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer of the service."""
+        """Count a request by route and status, and its time."""
         self._answers[method, route, status] += 1
         slots = self._times.setdefault(route, [0] * (len(BOUNDS) + 1))
         slots[next((i for i, bound in enumerate(BOUNDS) if seconds <= bound), len(BOUNDS))] += 1

@@ -1,9 +1,9 @@
-"""Model mode: a quantizer from public figures that devices apply themselves.
+"""Model mode: devices find their cell by a quantizer made from public figures.
 
-Nobody's home is collected. A quantizer is designed once, on a density or a census grid, so that every cell
-has the same share of the population, and is published. A device applies equation 4 to its home and uses the
-cell's centroid. How many users a cell has is then a matter of chance: it gives a *probability*, with an
-interval, and never k.
+Nobody's home is collected. A quantizer is designed once, on a density or a census grid, with an equal share
+of the population in every cell, and published. A device applies equation 4 to its home and uses the centroid
+of the cell. The number of users in a cell is random, so the model gives a *probability* with an interval, and
+no guarantee of k.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Census:
     places : array, shape (m, 2)
         The middles of the squares, latitude and longitude.
     people : array, shape (m,)
-        How many live in each.
+        Number of people in each square.
     width : float
         Metres across a square.
     """
@@ -104,22 +104,22 @@ class Census:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """The estimate of the number of users who share a cell.
+    """An estimate of the number of users in a cell.
 
     Parameters
     ----------
     users : int
-        How many use the model.
+        Number of users of the model.
     least : int
         The number asked about.
     probability : float
-        That a user's cell has at least ``least`` users, that user included.
+        Probability that a user's cell has at least ``least`` users, including that user.
     low, high : float
-        The same where cells have a smaller or larger share of the users than the census says.
+        The same probability if cells have a smaller or a larger share of the users than in the census.
     interval : (int, int)
-        The number of users of a cell is between these with probability ``level``, whatever the cell.
+        The number of users of any cell is in this interval with probability ``level``.
     level : float
-        How sure the interval is.
+        Confidence of the interval.
     """
 
     users: int
@@ -150,8 +150,8 @@ class Model:
     share : float
         The share of the population that a cell was designed to have.
     doubt : float
-        How far the true shares of users may be off, as a share of that: the census is of another year, and
-        users are not like everybody.
+        Relative uncertainty of the shares of users: the census may be old, and users differ from the
+        population.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class Model:
         if inside < LEAST:
             raise InputError(
                 f"{cells} cells of {census.people.sum():,.0f} people have {inside:.0f} each: cells of fewer "
-                f"than {LEAST:.0f} would tell about single homes; ask for fewer cells"
+                f"than {LEAST:.0f} would reveal single homes; use fewer cells"
             )
         if not 0.0 <= doubt < 1.0:
             raise InputError(f"doubt is a share, from 0 to below 1, not {doubt!r}")
@@ -207,11 +207,11 @@ class Model:
         return np.asarray(self.places[self.assign(latitude, longitude)[0]])
 
     def chance(self, users: int, least: int, *, level: float = 0.95) -> Chance:
-        """Return the estimate of the users who share a cell.
+        """Return an estimate of the number of users in a cell.
 
-        Users come independently; the share of a cell among them is between ``1 - doubt`` and ``1 + doubt`` of
-        what it was designed to have. The probability is that of the designed share; ``low`` and ``high`` are
-        those of the least and the greatest share, and the interval holds for every share between.
+        Users come independently. The share of a cell is between ``1 - doubt`` and ``1 + doubt`` times
+        its designed share. The probability is for the designed share; ``low`` and ``high`` are for
+        the smallest and largest share. The interval holds for every share in between.
         """
         from scipy.stats import binom
 
@@ -248,7 +248,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> Model:
-        """Read such a file."""
+        """Read a model from a file."""
         from voronym_location.client import Client, Refused
 
         try:

@@ -26,7 +26,7 @@ from voronym_location.store.locks import RUNNING, hold
 from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
 
 BATCH = 2000
-"""Rows of a directory written at a time, so that others can write in between."""
+"""Rows of a directory per transaction, so that others can write in between."""
 
 
 class Operations:
@@ -110,10 +110,10 @@ class Operations:
         return number is not None
 
     def begin_again(self) -> int:
-        """End all groups after a backup was restored, and return how many; people wait for new ones.
+        """End all groups after a restored backup; return their number. People wait for new groups.
 
-        In the backup people are counted who left since, and its groups may have been dissolved: what
-        intruders saw meanwhile is not in it. So nobody goes on from there.
+        The backup counts people who have left since, and groups that may have been dissolved, and it
+        lacks what intruders saw meanwhile. So no group continues.
         """
         with self.store.write() as connection:
             last = connection.scalar(select(func.coalesce(func.max(epoch.c.number), 0))) or 0
@@ -126,10 +126,11 @@ class Operations:
         return ended.rowcount
 
     def rotate_homes(self, *, plain: bool = False) -> int:
-        """Seal all homes with a fresh key, or open them; return how many.
+        """Seal all homes with a new key, or open them; return the number of homes.
 
-        The new key is in the file before any home is sealed with it, and old ones are taken out when none is
-        left that needs them. A service that runs would go on sealing with a key that is in no file any more.
+        The new key is in the file before any home is sealed with it; old keys are removed when no
+        home needs them. A running service would continue to use a removed key, so the service must be
+        stopped.
         """
         file = self.settings.home_keys
         if file is None:
@@ -159,10 +160,10 @@ class Operations:
             return connection.scalar(select(func.count()).select_from(home)) or 0
 
     def rotate_key(self) -> str:
-        """Sign with a fresh key from now on, and return its identifier; the old one is published as retired.
+        """Sign with a new key from now on, and return its identifier; the old key is published as retired.
 
-        Statements that it signed can be checked until they run out. Codes that were mailed and not used are
-        void.
+        Statements signed by the old key stay valid until they expire. Mailed codes that were not used
+        become invalid.
         """
         until = self.clock() + self.settings.valid * (self.settings.period or 86400.0)
         self.key = self.key.replaced(self.settings.key_file, until)
@@ -192,7 +193,7 @@ class Operations:
         return make_preview(self.store, self.settings, self.clock, ctx or Context(seed=0))
 
     def publish_preview(self, shown: str | None = None) -> dict[str, Any]:
-        """Put the previewed draft in force, without people who left since."""
+        """Put the previewed draft in force, without people who have left since."""
         from voronym_location.previewing import publish_preview
 
         self._note(shown, "draft put in force")

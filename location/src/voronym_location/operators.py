@@ -57,9 +57,9 @@ def acts(connection: Connection, most: int = 12) -> list[dict[str, str]]:
 
 
 def figures(connection: Connection, k: int) -> dict[str, Any]:
-    """Return aggregates, see `rounded`. People are counted as of the epoch in force, never live.
+    """Return aggregates, see `rounded`. Counts of people are those of the epoch in force, never live.
 
-    A count that is told at every moment tells who came and went between two looks at it.
+    Live counts would reveal who came and went between two views.
     """
     last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(50)).all()
     number = last[0].number if last else -1
@@ -87,9 +87,9 @@ def softened(exact: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def rounded(count: Any, k: int) -> int | None:
-    """Return a count of people rounded to a multiple of k, or None if it is small.
+    """Return a count of people rounded to a multiple of k; None if it is below k.
 
-    From exact counts a small one could be had as the difference of two others, or of two epochs.
+    Exact counts would reveal small ones as the difference of two counts or of two epochs.
     """
     return None if count is None or 0 < count < k else int((count + k / 2) // k * k)
 

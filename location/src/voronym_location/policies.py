@@ -32,13 +32,13 @@ class EpochPlaces:
     Parameters
     ----------
     place : array of int, shape (n,)
-        A number for what each person publishes: the same place, the same number. -1 for those who wait.
+        Number of each person's published place; equal places have equal numbers. -1 for people who wait.
     metres : array, shape (n,)
-        How far it is from home; NaN for those who wait.
+        Distance from home in metres; NaN for people who wait.
     told : array of bool, shape (n,)
-        Who was told a place that is new to them.
+        Whether each person got a new place.
     fresh : array of bool, shape (n,)
-        Who got a new pseudonym with it.
+        Whether each person got a new pseudonym.
     """
 
     place: Ints
@@ -48,7 +48,7 @@ class EpochPlaces:
 
 
 class Policy(Protocol):
-    """Epochs, one after the other; the policy keeps its own state."""
+    """A policy for a sequence of epochs, with its own state."""
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Give places to the active people, by ascending number."""
@@ -94,10 +94,10 @@ class Cohort:
 
 @POLICIES.register("retire")
 class Retire(Cohort):
-    """Cohorts in which nobody gets a second place: they also hold against linked pseudonyms.
+    """Cohorts without second places: they also protect against linked pseudonyms.
 
-    A group lives until fewer than k of it are left; the rest of it is never served again. With k, headroom h
-    and a steady rate of change, (h + 1) / (h + k) of those who ever had a place have one at a moment.
+    A group ends when fewer than k members are left; they are never served again. With k, headroom h and a
+    steady rate of change, (h + 1) / (h + k) of all people who ever had a place have one at a given time.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -130,8 +130,9 @@ class Reuse:
 class Rerun(Reuse):
     """The paper's policy to the letter: newcomers by equation 4, and PCL again at a fixed interval.
 
-    It starts from the old centroids, with as many cells as the people now make. The setting ``redesign`` says
-    after how many epochs; 0 means `EVERY`. All places move then, and all people are told.
+    A redesign starts from the old centroids, with the number of cells for the present people.
+    ``redesign`` is the number of epochs between designs; 0 means `EVERY`. All places move at a redesign,
+    and all people get a new one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -140,7 +141,7 @@ class Rerun(Reuse):
         self.epoch, self.used, self.rounds = 0, 0, 0
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
-        """Assign by the present cells, or design them again from the old ones."""
+        """Assign people to the present cells, or redesign the cells from the old ones."""
         again = self.quantizer is not None and self.epoch % self.every == 0
         self.epoch += 1
         if again and self.quantizer is not None:
@@ -157,7 +158,7 @@ class Rerun(Reuse):
 
 @POLICIES.register("afresh")
 class Afresh:
-    """Everybody is grouped again at each epoch, ignoring earlier ones."""
+    """Group everybody again at each epoch, without regard to earlier ones."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.used = settings, 0

@@ -16,14 +16,14 @@ Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 
 SAME = 1e-5
-"""Degrees, about a metre: by default, nearer homes are one address."""
+"""In degrees, about a metre: homes closer than this count as one address by default."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The active people: columns of equal length, one row for each.
+    """The active people, as columns of equal length.
 
-    Somebody who moved is somebody who left and joined: a new home, and no group.
+    A person who moves counts as leaving and joining: a new home, and no group.
 
     Parameters
     ----------
@@ -32,19 +32,21 @@ class Population:
     latitude, longitude : arrays of float
         Homes, in degrees.
     group : array of int
-        The group of each; -1 for those who wait.
+        The group of each person; -1 for people who wait.
     since : array of int
         The epoch in which they began to wait, or in which their group was formed.
     household : array of int
         The address of each, as a number: people of one address count once towards k.
     counts : array of bool
-        Who is old enough to count towards k. Others may be served, too, but hide nobody.
+        Whether each person has been known long enough to count towards k. Others may be served, but hide
+        nobody.
     young : array of bool
-        Who counts, but came lately: in each group addresses of young people count for a third of k at most.
+        Whether each person counts but came recently: in each group, addresses of young people count for at
+        most a third of k.
     published : array of bool
-        Who was told a place before: an intruder who links pseudonyms has a history of them.
+        Whether each person had a place before: an intruder who links pseudonyms knows their history.
     attributes : array of object, shape (n, a)
-        What is grouped together with homes, if a service declares any.
+        Attributes that are grouped with homes; empty if a service declares none.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class Population:
     ) -> Population:
         """Return a population; by default all wait and count, nobody is young, equal homes are one address.
 
-        By default people with a group had a place before.
+        People with a group had a place before, by default.
         """
         places = [np.asarray(column, np.float64) for column in (latitude, longitude)]
         n = len(places[0])
@@ -158,7 +160,7 @@ def degrees(places: Floats) -> Floats:
 
 
 def is_young(seen: ArrayLike, now: int, epochs: int) -> NDArray[np.bool_]:
-    """Return which people are young: their home was first seen after the first epoch, and recently.
+    """Return which people are young: their home was first seen recently, and after the first epoch.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def _grouped(group: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 
 
 def _addresses(latitude: Floats, longitude: Floats) -> Ints:
-    """Return numbers of homes; homes that are equal to a metre share one."""
+    """Return a number for each home; homes within about a metre share a number."""
     if not len(latitude) or not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
         return np.zeros(len(latitude), np.int64)
     cells = np.stack([np.rint(latitude / SAME), np.rint(longitude / SAME)], axis=1).astype(np.int64)

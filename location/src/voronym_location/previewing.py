@@ -1,8 +1,8 @@
-"""The operator's desk: look at the next epoch, put it in force or discard it, pause the schedule.
+"""The operator's desk: preview the next epoch, put it in force or discard it, pause the schedule.
 
-What is looked at is a draft: rows that nobody is shown. Putting it in force counts again, without those who
-left since; who joined or moved since is for the epoch after it. What was told cannot be taken back, a draft
-can: no pseudonym and no place of it was ever shown.
+A preview is a draft that no user sees. Putting it in force counts again, without people who have left since.
+People who joined or moved since then wait for the next epoch. A draft can be discarded, because none of its
+pseudonyms or places was shown to anybody.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from voronym_location.store.tables import account, cohort, desk, epoch, home, me
 __all__ = ["discard", "make_preview", "publish_preview"]
 
 AGAIN = 4
-"""Most previews per period: from frequent ones an operator could tell who came and went."""
+"""Largest number of previews per period; from more, an operator could see who came and went."""
 TIGHT = 2
-"""Addresses beyond k below which a group is called tight."""
-MOST = 3000
+"""A group with fewer than this many addresses above k counts as tight."""
+MOST_PLACES = 3000
 """Largest number of places that are drawn."""
 CHANGED = (
     "the settings of epochs or of attributes changed since the draft was made: discard the draft and look at "
@@ -72,7 +72,7 @@ def make_preview(
             "figures": made.figures.to_dict() | extra,
             "standing": {"top": made.standing.top, "designed": made.standing.designed,
                          "rms": made.standing.rms},
-            "places": places[:MOST],
+            "places": places[:MOST_PLACES],
             "tight": sum(place[2] for place in places),
             "settings": _settings(settings),
         }  # fmt: skip
@@ -83,7 +83,7 @@ def make_preview(
 
 
 def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[], float]) -> dict[str, Any]:
-    """Put the previewed draft in force, without people who left since; return its figures."""
+    """Put the previewed draft in force, without people who have left since; return its figures."""
     with alone(store):
         with store.write() as connection:
             kept = get_note(connection, "preview")
@@ -102,7 +102,7 @@ def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[],
 
 
 def discard(store: Store) -> bool:
-    """Discard a draft; return whether there was one. Nothing of it was published."""
+    """Discard a draft; return whether there was one."""
     with alone(store):
         with store.write() as connection:
             done = connection.execute(delete(desk).where(desk.c.name == "preview")).rowcount
@@ -111,13 +111,13 @@ def discard(store: Store) -> bool:
 
 
 def _settings(settings: ServiceSettings) -> dict[str, Any]:
-    """Return what a draft was made by; an attribute that is declared in another order is another text."""
+    """Return the settings behind a draft; another order of attributes counts as another setting."""
     attributes = json.dumps(settings.attributes)
     return {"epochs": asdict(Settings(**settings.epochs)), "attributes": attributes}
 
 
 def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tuple[Census, Epoch]:
-    """Read a draft back as a plan, without people who have no home any more."""
+    """Read a draft back as a plan, without people whose homes were deleted."""
     now, before = census.before.epoch + 1, census.before
     old = member.alias("old")
     rows = connection.execute(
@@ -128,7 +128,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
             account.c.published,
         )
         .select_from(member)
-        .join(home, home.c.person == member.c.person)  # who left since has none
+        .join(home, home.c.person == member.c.person)  # people who left since have none
         .join(account, account.c.id == member.c.person)
         .outerjoin(old, (old.c.epoch == before.epoch) & (old.c.person == member.c.person))
         .where(member.c.epoch == now)
@@ -142,7 +142,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     at = np.searchsorted(census.people.person, person)  # both ascend, and only these people have a home
     latitude, longitude = census.people.latitude[at], census.people.longitude[at]
     was = np.where(columns[8].astype(bool), columns[7].astype(np.int64), -1)
-    for row in np.flatnonzero(~there):  # who moved since adds no building: their old home is gone
+    for row in np.flatnonzero(~there):  # people who moved since add no building: their old home was deleted
         beside = np.flatnonzero(there & (group == group[row]))
         if len(beside):
             latitude[row], longitude[row] = latitude[beside[0]], longitude[beside[0]]

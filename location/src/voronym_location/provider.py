@@ -1,7 +1,7 @@
 """A toy provider, "nearest pharmacy": it knows pharmacies and the service's public key, but no home.
 
-It stands for any provider that is asked with a point instead of a home. What it may learn of a person is in
-`Provider.learned`, and that is all it ever has.
+It stands for any provider that gets a point instead of a home. `Provider.learned` holds all it ever learns
+about a person.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from voronym.errors import VoronymError
 from voronym_location.globe import Place, metres
 
-MOST = 8192
-"""Largest number of bytes of a statement."""
+MOST_BYTES = 8192
+"""Largest size of a statement, in bytes."""
 
 
 class Unproven(VoronymError):  # noqa: N818 - an answer, not a failure
-    """A statement without the service's signature, or an expired one."""
+    """Raised for a statement that has expired or lacks the service's signature."""
 
 
 class Provider:
@@ -48,7 +48,7 @@ class Provider:
         self.pharmacies, self._now = dict(pharmacies), now
         self._key = Ed25519PublicKey.from_public_bytes(b64decode(public))
         self.learned: dict[str, tuple[Any, ...]] = {}
-        """Pseudonym and point of everybody who asked, with the attributes of their group, if any."""
+        """Pseudonym and point of each person who asked, with the attributes of their group."""
 
     def nearest(self, place: Place) -> tuple[str, float]:
         """Return the nearest pharmacy and its distance in metres."""
@@ -88,7 +88,7 @@ class Counter:
     ----------
     provider : Provider
     host, port
-        Where it listens; port 0 takes a free one.
+        Address of the server; port 0 takes a free one.
     """
 
     def __init__(self, provider: Provider, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -111,7 +111,7 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             size = self.headers.get("content-length", "")
-            if self.path != "/nearest" or not size.isdecimal() or int(size) > MOST:
+            if self.path != "/nearest" or not size.isdecimal() or int(size) > MOST_BYTES:
                 self._say(404 if self.path != "/nearest" else 413, {"error": "POST a statement to /nearest"})
                 return
             try:

@@ -1,10 +1,9 @@
-"""Make an epoch and put it in force: planned separately, drafted, published in one short transaction.
+"""Make an epoch and put it in force: plan, write a draft, publish in one short transaction.
 
-Nobody waits for the plan: it is made from what was true at one moment, and what people submit meanwhile is
-for the epoch after it. The draft is written in small pieces, between which others may write; nobody is shown
-rows of an epoch that is not in the table ``epoch``. The transaction that puts it there first takes out those
-who left since, dissolves groups that are too small without them, counts again, in Python and in SQL, and
-writes nothing at all where that fails.
+Nobody waits for the plan. It uses the data of one moment; later changes wait for the following epoch. The
+draft is written in small pieces, so others can write in between. Rows of an epoch that is not in the table
+``epoch`` are not shown. The last transaction removes people who have left since, dissolves groups that became
+too small, counts again in Python and in SQL, and writes nothing if a count fails.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ def put_in_force(
 
 
 def _left(connection: Connection, now: int) -> set[int]:
-    """Return the people who cancelled or were deleted since the draft was begun."""
+    """Return the people who cancelled or were deleted since the draft began."""
     query = text(
         "select m.person from member m left join home h on h.person = m.person "
         "where m.epoch = :now and h.person is null"
@@ -152,7 +151,7 @@ def _left(connection: Connection, now: int) -> set[int]:
 
 
 def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> tuple[Census, Epoch]:
-    """Return an epoch without people who left, and without groups that lack something without them."""
+    """Return the epoch without people who left, and without groups that then fail a demand."""
     if not gone:
         return census, made
     stay = ~np.isin(census.people.person, list(gone))
@@ -171,7 +170,7 @@ def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> t
 
 
 def sizes(people: Population, group: Ints, k: int) -> dict[int, int]:
-    """Return the counted addresses of each group, those of young people up to the limit."""
+    """Return the number of counted addresses of each group; addresses of young people up to a limit."""
     out: dict[int, int] = {}
     old = people.counts & ~people.young
     served = np.flatnonzero(people.counts & (group >= 0))
@@ -186,9 +185,9 @@ def sizes(people: Population, group: Ints, k: int) -> dict[int, int]:
 
 
 def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:
-    """Bring the draft to the last decisions, and end groups that do not continue.
+    """Update the draft to the last decisions, and end groups that do not continue.
 
-    Exactly those are taken out who were missed before: somebody else may leave at this moment.
+    Only people found missing earlier are removed: another person may leave at this moment.
     """
     if gone:
         connection.execute(

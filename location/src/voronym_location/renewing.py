@@ -1,9 +1,9 @@
-"""An ordinary epoch: small areas are regrouped, those with the largest gain per person first.
+"""An ordinary epoch: regroup small areas, those with the largest gain per person first.
 
-An area is a group, with up to three neighbours and the people who wait around there. Regrouped by trial, it
-gains squared metres: those of its people now, and the price of waiting of those who need not any longer, less
-those of the new groups. Areas are taken in the order of gain for each person told, until the budget is used;
-then all that was dissolved is searched once more as a whole.
+An area is a group with up to three neighbours and the waiting people around it. Its gain, in squared metres,
+is its present cost, plus the price of waiting for people who would be served, less the cost of the new
+groups. Areas are taken in order of gain per person who gets a new place, until the budget is used. Then all
+dissolved areas are searched once more as a whole.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 AROUND = 3
 """Largest number of neighbours that are dissolved with a group."""
 LOOSE = (4, 3)
-"""Waiting people that an area looks at: a first number, and one more for each neighbour."""
+"""Number of waiting people that an area considers: a base, and more for each neighbour."""
 SWEEPS = 8
 """Number of rounds of moves within an area."""
 ROUNDS = 4
 """Rounds of searching for areas, while the budget lasts."""
 FIRST = 0.6
-"""Share of the remaining budget that a round spends on areas: joining a new group costs one person."""
+"""Share of the remaining budget spent on areas in a round; the rest is for people who join new groups."""
 TRIED, FEW = 12, 2000
 """Areas tried per area in the budget, the most promising first; or all, if there are few."""
 HOPE = 0.25
@@ -47,8 +47,8 @@ BLOCK = 512
 class Field:
     """Counted addresses, in groups and waiting.
 
-    ``points`` are their places, ``group`` the row of the standing that each is in (-1: none), ``cost`` what
-    each costs now: squared metres, or the price of waiting. ``leave`` says who may go on to wait.
+    ``points``: their places. ``group``: the row of the present group, or -1. ``cost``: the present cost,
+    in squared metres or as the price of waiting. ``leave``: whether the person may keep waiting.
     """
 
     points: Floats
@@ -61,7 +61,7 @@ class Field:
 
     @classmethod
     def of(cls, crowd: Crowd, weak: Ints) -> Field:
-        """Return the addresses of a crowd; those of weak groups count as waiting."""
+        """Return the addresses of a crowd; addresses in weak groups count as waiting."""
         standing, settings = crowd.standing, crowd.settings
         lost = np.isin(standing.groups, weak)
         waits = (crowd.barred | crowd.people.young) & (crowd.group < 0)
@@ -116,7 +116,7 @@ def renew(crowd: Crowd, weak: Ints, ctx: Context) -> tuple[Ints, Ints]:
 
 
 class Search:
-    """The areas taken so far."""
+    """The state of the search: the areas taken so far."""
 
     def __init__(self, field: Field, crowd: Crowd, ctx: Context) -> None:
         self.field, self.k, self.ctx = field, crowd.settings.k + crowd.settings.headroom, ctx

@@ -1,4 +1,4 @@
-"""The choices about epochs: a module that loads nothing, for readers of settings."""
+"""The choices about epochs; this module imports almost nothing, so that reading settings is fast."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ __all__ = ["Settings"]
 class Settings(Options):
     """The choices about epochs.
 
-    More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
-    new place each time. ``k`` is the promise; all else is comfort.
+    With more headroom or a larger budget, more people are served, nearer to home. With less, fewer people
+    get a new place each time. Only ``k`` is a promise.
     """
 
     k: int = option(10, "least number of active addresses that share a history", check=whole(2))
     headroom: int = option(2, "addresses beyond k with which a group is formed", check=whole(0))
-    wait: int = option(5, "epochs after which somebody who waits accepts a far group", check=whole(0))
+    wait: int = option(5, "epochs after which waiting people accept a far group", check=whole(0))
     compact: float = option(
-        2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
+        2.0,
+        "largest distance to a group that people join at once, in usual distances",
+        check=number(above=0.0),
     )
     budget: float = option(0.05, "share of the people who may get a new place in an epoch", check=share)
-    redesign: int = option(0, "epochs after which everything is designed again; 0 for never", check=whole(0))
+    redesign: int = option(0, "epochs between two designs of the whole town; 0 for never", check=whole(0))
     worse: float = option(
         0.0,
-        "growth of the rms distance at which everything is designed again; 0 for never",
+        "growth of the rms distance after which the whole town is designed again; 0 for never",
         check=number(0.0),
     )
-    homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
+    homes: int = option(3, "least number of different places of a group's homes", check=whole(1))
     radius: float = option(
         0.0, "least rms distance of a group's homes from its place, metres", check=number(0.0)
     )
-    grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
+    grid: float = option(10.0, "width of the finest grid of places, metres", check=number(0.0))
     grouping: str = option(
         "pairs", "the method that groups a whole town: a search over pairs of groups, or PCL, the method of "
         "the paper",
@@ -48,7 +50,7 @@ class Settings(Options):
     )
     linked: bool = option(
         False,
-        "whether nobody gets a second place, so that k also holds against an intruder who links pseudonyms",
+        "give nobody a second place, so that k also holds against an intruder who links pseudonyms",
     )
     seed: int = option(0, "seed of the random choices of the search", check=whole(0))
 

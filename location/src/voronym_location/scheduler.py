@@ -22,11 +22,11 @@ __all__ = ["Scheduler", "main"]
 
 log = logging.getLogger("voronym_location")
 AGAIN = 60.0
-"""Seconds before a failed epoch is tried again; the old one stays in force."""
+"""Seconds until a failed epoch is tried again; the old epoch stays in force."""
 
 
 class Scheduler:
-    """Runs an epoch a period after the last one, joined or not, so that its time reveals nothing.
+    """Runs an epoch at a fixed interval, even if nobody joined, so that its time reveals nothing.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Scheduler:
             self._thread.start()
 
     def close(self) -> None:
-        """End; an unfinished epoch is abandoned, and nothing of it is published."""
+        """Stop; an unfinished epoch is abandoned, and nothing of it is published."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -96,7 +96,7 @@ class Scheduler:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone: nobody else would wait for its locks."""
+    """End this process when its parent has ended, so that its locks are released."""
 
     def listen() -> None:
         sys.stdin.read()

@@ -1,7 +1,7 @@
 """Homes at rest: sealed with a key outside the database, so that a copy of the database reveals no home.
 
-What is sealed is latitude, longitude, household and attributes, by AES-GCM, bound to the number of the
-person: rows cannot be swapped. The file of keys has one in each line; the first one seals, all of them open.
+Latitude, longitude, household and attributes are encrypted by AES-GCM, bound to the number of the person, so
+that rows cannot be swapped. The key file has one key per line; the first one seals, and all of them can open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Place", "Seal"]
 FORM = struct.Struct(">ddq")
 NONCE = 12
 ROOM = 256
-"""Bytes of sealed attributes, filled up with blanks: the length does not tell who gave none, or which."""
+"""Bytes of sealed attributes, padded with blanks, so that their length reveals nothing."""
 
 
 class Place(NamedTuple):
@@ -45,7 +45,7 @@ class Seal:
     Parameters
     ----------
     keys : sequence of bytes
-        Of 32 bytes each, the newest first.
+        Keys of 32 bytes each, the newest first.
 
     Examples
     --------
@@ -96,11 +96,11 @@ class Seal:
             raise WriteError(f"cannot write the keys of homes {file.name!r}: {error.strerror}") from None
 
     def renewed(self) -> Seal:
-        """Return a seal with a fresh key before the present ones."""
+        """Return a seal with a new key in front of the present ones."""
         return Seal([AESGCM.generate_key(256), *self.keys])
 
     def close(self, person: int, place: Place) -> dict[str, Any]:
-        """Return the columns of a home."""
+        """Return the columns of a home, sealed if there is a key."""
         if not self._ciphers:
             return {**place._asdict(), "attributes": place.attributes or None, "sealed": None}
         nonce, text = os.urandom(NONCE), place.attributes.encode()

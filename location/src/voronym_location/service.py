@@ -39,7 +39,7 @@ class Service(Operations):
     Parameters
     ----------
     settings : ServiceSettings
-        How it is set up.
+        Settings of the service.
     clock : callable, optional
         Returns the time in seconds since 1970.
     """
@@ -71,18 +71,18 @@ class Service(Operations):
     # -- accounts ------------------------------------------------------------------------------------------
 
     def sign_up(self, email: str) -> None:
-        """Begin an account, or a new password for one: a code is mailed. The answer is always the same."""
+        """Begin an account, or a new password: a code is mailed. The answer is the same for every address."""
         email, minutes, name = accounts.check_email(email), self.settings.code_minutes, self.settings.name
         with self.store.write() as connection:
             accounts.begin(connection, self.key, email, self.clock(), minutes, name)
         self._postman.wake()
 
     def verify(self, email: str, code: str, password: str) -> bool:
-        """Finish a sign-up by the mailed code, and set the password; return whether it was right.
+        """Finish a sign-up by the mailed code, and set the password; return whether the code was right.
 
-        The password comes with the code, from the reader of the mail. If it came with the sign-up, somebody
-        could sign up a neighbour's address with a password of theirs, and wait until the neighbour enters the
-        code.
+        The password comes with the code, from the reader of the mail. If it came with the sign-up, an
+        attacker could sign up a neighbour's address with their own password, and wait for the
+        neighbour to enter the code.
         """
         email, now = accounts.check_email(email), self.clock()
         password, digest = check_password(password), self.key.digest("verify", email)
@@ -100,7 +100,7 @@ class Service(Operations):
         return right
 
     def sign_in(self, email: str, password: str, code: str = "") -> Session:
-        """Return a session for an address and a password; operators show a second factor, too."""
+        """Return a session for an address and a password; operators also need a second factor."""
         email, now = accounts.check_email(email), self.clock()
         digest = self.key.digest("sign-in", email)
         with self.store.read() as connection:
@@ -142,7 +142,7 @@ class Service(Operations):
     def submit_home(
         self, shown: str, latitude: float, longitude: float, attributes: Mapping[str, Any] | None = None
     ) -> None:
-        """Record a person's home, or a new one, with the declared attributes; the next epoch uses it."""
+        """Record a person's home and attributes; the next epoch uses them."""
         place, facts = directory.check_place(latitude, longitude), self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
@@ -150,7 +150,7 @@ class Service(Operations):
             homes.put(connection, self.seal, who.id, Place(*place, near, facts), self.clock())
 
     def submit_address(self, shown: str, text: str, attributes: Mapping[str, Any] | None = None) -> None:
-        """Record a person's home by an address of the directory, with the declared attributes."""
+        """Record a person's home, by an address of the directory, and attributes."""
         facts = self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
@@ -170,7 +170,7 @@ class Service(Operations):
             return directory.suggest(connection, str(text))
 
     def home(self, shown: str) -> dict[str, Any] | None:
-        """Return one's recorded home."""
+        """Return the person's recorded home; None without one."""
         with self.store.read() as connection:
             who = accounts.who(connection, shown, self.clock())
             row = connection.execute(select(home).where(home.c.person == who.id)).first()
@@ -184,9 +184,9 @@ class Service(Operations):
         }  # fmt: skip
 
     def statement(self, shown: str) -> Statement | Waiting | None:
-        """Return a person's own statement, the reason why there is none yet, or None without a home.
+        """Return the person's statement, or the reason why there is none yet, or None without a home.
 
-        While the database is unavailable, the last statement is repeated.
+        While the database cannot be reached, the last statement is repeated.
         """
         digest = accounts.digest_of(shown)
         try:
@@ -247,7 +247,7 @@ class Service(Operations):
         )  # fmt: skip
 
     def cancel(self, shown: str) -> None:
-        """Leave: the home is deleted now, and the next epoch no longer counts the person."""
+        """Leave the service: the home is deleted now, and the next epoch does not count the person."""
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             homes.remove(connection, who.id)

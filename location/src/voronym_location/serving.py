@@ -19,7 +19,7 @@ from voronym_location.store.locks import hold
 __all__ = ["serve"]
 
 HANDED = "VORONYM_LOCATION_HANDED"
-"""Environment variable in which the first process hands its settings to the others."""
+"""Environment variable that passes the settings from the first process to the others."""
 SEALING = "homes are being sealed with another key: start the service when that has ended"
 
 
@@ -32,8 +32,8 @@ def check_port(settings: ServiceSettings) -> None:
             door.bind(kind[4])
     except OSError as error:
         raise InputError(
-            f"cannot listen on port {settings.port} of {settings.host}: {error.strerror}. End what uses it, "
-            "or choose another by --port or --host"
+            f"cannot listen on port {settings.port} of {settings.host}: {error.strerror}. Stop the "
+            f"program that uses it, or choose another one with --port or --host"
         ) from None
 
 

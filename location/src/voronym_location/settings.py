@@ -1,8 +1,8 @@
-"""The settings of a service: one TOML file, and the environment, which overrides it.
+"""The settings of a service: a TOML file, and environment variables, which override it.
 
-Every setting has a name in the file (``period = 3600``) and one in the environment
-(``VORONYM_LOCATION_PERIOD=3600``). What concerns the groups stands in the file's table ``[epochs]``
-(``k = 20``; in the environment ``VORONYM_LOCATION_EPOCHS_K=20``), see `voronym_location.epochs.Settings`.
+Every setting has a name in the file (``period = 3600``) and in the environment
+(``VORONYM_LOCATION_PERIOD=3600``). Settings of groups are in the table ``[epochs]`` of the file (``k = 20``;
+in the environment ``VORONYM_LOCATION_EPOCHS_K=20``), see `voronym_location.epochs.Settings`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ServiceSettings:
     terms: str = ""
     """Further facts for people before they sign up, in a few sentences."""
     backups: int = 0
-    """Days for which backups are kept, shown on the pages: people who left are in them that long."""
+    """Days for which backups are kept. The pages show it, because backups contain people who have left."""
     zone: str = "UTC"
     """The time zone in which pages write times, such as Europe/Madrid."""
     folder: Path = Path("voronym-location")
@@ -80,13 +80,15 @@ class ServiceSettings:
     snap: float = 10.0
     """Metres within which homes are one household, if no directory was imported."""
     reach: float = 100.0
-    """Metres to the nearest address of the directory, if there is one; a home farther away is refused."""
+    """Largest distance in metres from a home to an address of the directory; a home farther away is refused.
+    """
     token_days: float = 30.0
     """Days for which a session is valid."""
     code_minutes: float = 30.0
     """Minutes for which a mailed code is valid."""
     attempts: int = 60
-    """Sign-ups, codes and sign-ins of one network address in a minute; 0: any number."""
+    """Largest number of sign-ups, codes and sign-ins from one network address per minute; 0 means no limit.
+    """
     body: int = 65_536
     """Largest request, in bytes."""
     upload: int = 64_000_000
@@ -100,7 +102,7 @@ class ServiceSettings:
     hash_rounds: int = 2
     """Passes of argon2id over that memory."""
     epochs: Mapping[str, Any] = field(default_factory=dict)
-    """Table of the settings of groups, such as ``k`` and ``headroom``."""
+    """Settings of the groups, such as ``k`` and ``headroom``."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """Tables ``[attributes.NAME]`` of the attributes that are grouped with homes, such as the year of birth.
     """
@@ -191,12 +193,12 @@ class ServiceSettings:
 
     @property
     def key_file(self) -> Path:
-        """The file of the key that signs."""
+        """The file of the signing key."""
         return Path(self.key) if self.key else self.folder / "service.key"
 
     @property
     def home_keys(self) -> Path | None:
-        """The file of the keys that seal homes, if there is one."""
+        """The file of the keys that seal homes; None without one."""
         return Path(self.home_key) if self.home_key else None
 
     @property

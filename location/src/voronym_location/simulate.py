@@ -42,10 +42,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Point:
-    """The result of a budget: the mean over the epochs after the town has settled.
+    """The result for a budget: means over the epochs after the town has settled.
 
-    ``ratio`` is the rms distance over that of a grouping of everybody by itself; ``below`` the share of
-    people below k under an intruder who links pseudonyms, at the end.
+    ``ratio``: rms distance, relative to grouping everybody at once. ``below``: share of people below k at
+    the end, for an intruder who links pseudonyms.
     """
 
     budget: float
@@ -58,10 +58,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of a policy with another setting: the mean over the epochs after the town has settled.
+    """The result for a policy with another setting: means over the epochs after the town has settled.
 
-    ``setting`` is the headroom of `retire`, or the epochs between two designs of `rerun`; ``below`` and
-    ``single`` are shares of the served at the end, ``linked`` the share below k for who links pseudonyms.
+    ``setting``: the headroom of `retire`, or the epochs between two designs of `rerun`. ``below`` and
+    ``single``: shares of the served at the end. ``linked``: the share below k for an intruder who links
+    pseudonyms.
     """
 
     policy: str
@@ -82,11 +83,11 @@ class Simulation:
     Parameters
     ----------
     settings : Settings
-        Of the policies.
+        Settings of the policies.
     people : int
-        Who live in the town.
+        Number of people in the town.
     change : float
-        The share of them who leave at each epoch; as many join.
+        Share of people who leave at each epoch; equally many join.
     rows : dict
         The epochs of each policy.
     fresh : dict
@@ -97,9 +98,9 @@ class Simulation:
         By tenths of the people, the densest first: the median distance to the kth neighbour, and the rms
         metres from home to the cohort's place at the end.
     points : list of Point
-        What other budgets would come to.
+        Results for other budgets.
     trials : list of Trial
-        What `retire` comes to with other headrooms, and `rerun` with other periods.
+        Results of `retire` with other headrooms, and of `rerun` with other periods.
     """
 
     settings: Settings
@@ -130,18 +131,18 @@ def simulate(
     seed: int = 0,
     ctx: Context | None = None,
 ) -> Simulation:
-    """Simulate people who come and go in a made-up town: what each policy publishes and intruders learn.
+    """Simulate people who come and go in a made-up town; record published places and intruders' knowledge.
 
     Parameters
     ----------
     people : int
-        How many live there.
+        Number of people in the town.
     epochs : int
-        How many there are; a time limit or a request to finish ends earlier, after a whole epoch.
+        Number of epochs; a time limit or a request to finish ends earlier, after a complete epoch.
     change : float
-        The share of people who leave at each epoch; as many others join.
+        Share of people who leave at each epoch; equally many join.
     settings : Settings, optional
-        Of the policies.
+        Settings of the policies.
     policies : sequence of str
         Which, of `voronym_location.policies.POLICIES`.
     budgets : sequence of float
@@ -151,7 +152,7 @@ def simulate(
     periods : sequence of int
         Epochs between two designs that `rerun` is tried with.
     seed : int
-        Of the town and of who leaves.
+        Seed for the town and for the people who leave.
     ctx : Context, optional
         Progress, deadline and wishes.
 

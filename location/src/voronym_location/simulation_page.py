@@ -1,4 +1,4 @@
-"""The page about a town over epochs: it draws figures and computes none."""
+"""The page about a simulated town; it only draws figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published place of a group: on a public grid, and where somebody might live."""
+"""The published place of a group: on a public grid, near a public address."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def widths(radius: Floats, least: float) -> Floats:
 
 
 def on_grid(places: Floats, width: float | Floats) -> Floats:
-    """Return the nearest points of a grid of about a given width in metres, which anybody can compute.
+    """Return the nearest points of a public grid of about ``width`` metres.
 
-    Lines of latitude are ``width`` apart, and so are the points on each of them; 0 for no grid.
+    Lines of latitude, and the points on them, are ``width`` apart; 0 means no grid.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def on_grid(places: Floats, width: float | Floats) -> Floats:
 def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Floats) -> Floats:
     """Return each place, or the nearest grid point with a public address next to it, if one is in reach.
 
-    A place in a lake would tell everybody that it is no home, and a provider nothing useful. Where the
-    directory knows no address around there, the place stays.
+    A place in a lake is obviously no home, and useless for providers. Without an address in reach, the
+    place stays.
     """
     if directory is None or not len(directory) or not len(places):
         return places
@@ -87,8 +87,8 @@ def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Fl
 def candidates(crowd: Crowd, labels: Ints, centroids: Floats) -> int | None:
     """Return the smallest number of public addresses within the reach of a new group; None without any.
 
-    That is how many homes are possible for somebody with the directory, the place, and the distance
-    at which its people live.
+    This is the number of possible homes for an intruder who knows the directory, the place, and the
+    distance of its people.
     """
     if crowd.directory is None or not len(crowd.directory) or not len(centroids):
         return None

@@ -1,7 +1,7 @@
-"""The service's statement to a person: a centroid that many share, signed with the same bytes for all.
+"""A signed statement to a person: a centroid that many share, with the same bytes for all of them.
 
-What is signed names nobody: two people of a group get the same text and the same signature, so neither tells
-a provider which of them asks. The pseudonym is next to it, unsigned.
+The signed text names nobody: all people of a group get the same text and signature, so it does not tell a
+provider who asks. The pseudonym is unsigned, next to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Statement:
     Parameters
     ----------
     signed : str
-        JSON whose UTF-8 bytes were signed; the same for the whole group.
+        The signed JSON text; the same for the whole group.
     signature : str
         Ed25519, in Base64.
     key : str
@@ -32,11 +32,11 @@ class Statement:
     pseudonym : str
         The person's own, outside the signed text.
     latitude, longitude, epoch, expires, k
-        What is in ``signed``.
+        The content of ``signed``.
     moving : bool
         Whether the person submitted another home meanwhile, which the next epoch will see.
     attributes : dict
-        The published attributes of the group; also in ``signed``. Empty where none are declared.
+        The published attributes of the group; also in ``signed``. Empty if none are declared.
     """
 
     signed: str
@@ -59,14 +59,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Why a person has no statement yet.
+    """The reason why a person has no statement yet.
 
     Parameters
     ----------
     reason : str
         A sentence.
     until : str or None
-        When the next epoch is due, where that is known.
+        Time of the next epoch; None if unknown.
     """
 
     reason: str
@@ -83,9 +83,9 @@ class Signer:
     Parameters
     ----------
     key : ServiceKey
-        What signs.
+        The signing key.
     name : str
-        Of the service.
+        Name of the service.
     """
 
     def __init__(self, key: ServiceKey, name: str) -> None:

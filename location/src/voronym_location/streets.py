@@ -15,9 +15,9 @@ from voronym_location.globe import RADIUS, Place
 METRES = math.radians(RADIUS)
 """Metres per degree of latitude."""
 PIECE = 40.0
-"""Length in metres of the piece of a street that makes one corner of its line."""
+"""Length in metres of a piece of a street; its houses give one corner of the street's line."""
 GAP = 250.0
-"""Metres without a house after which another street of the same name begins."""
+"""Metres without a house after which a street of the same name counts as another street."""
 _NUMBER = re.compile(
     r"^\s*\d+\s*[a-zA-Z]?\s*,?\s+(?P<after>.+)$|^(?P<before>.+?)[\s,]+\d+\s*[a-zA-Z]?(?:\s*,.*)?$"
 )
@@ -36,10 +36,10 @@ def street_of(address: str) -> str:
 
 
 def streets(rows: Iterable[tuple[str, float, float]], least: int) -> list[tuple[str, list[Place]]]:
-    """Return streets with enough houses, each as a name and a line, the longest first.
+    """Return streets with enough houses, as name and line, the longest first.
 
-    A line is drawn through means of houses on both sides, so that it shows no single one; a street with fewer
-    than ``least`` houses is left out.
+    A line goes through means of houses on both sides, so it shows no single house. Streets with fewer
+    than ``least`` houses are omitted.
 
     Parameters
     ----------

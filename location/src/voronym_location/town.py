@@ -24,7 +24,7 @@ class Town:
     Parameters
     ----------
     homes : array, shape (n, 2)
-        Where people live; more than live there at a time, so that some can join.
+        Homes of the town, more than are in use at a time, so that people can join.
     pharmacies : array, shape (p, 2)
         Places that a provider knows.
     water : tuple of arrays, shape (corners, 2)
@@ -76,7 +76,7 @@ class Town:
 
 
 def _ashore(places: Floats, lake: Floats, reach: Floats, rng: np.random.Generator) -> Floats:
-    """Move homes out of the lake, straight away from its centre, to a little beyond its shore."""
+    """Move homes out of the lake, away from its centre, to just beyond its shore."""
     apart = (places - lake) / reach
     far = np.sqrt(np.square(apart).sum(axis=1))
     beyond = 1.02 + 0.2 * rng.random(len(places))

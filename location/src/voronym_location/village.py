@@ -105,7 +105,7 @@ def _along(line: float, across: bool, side: float, turn: float, bend: Floats) ->
 
 
 def _apart(places: Floats, count: int, rng: np.random.Generator) -> list[int]:
-    """Return places far from each other: each the farthest of a few from those before it."""
+    """Return places far from each other: each is, among a few candidates, the farthest from the others."""
     chosen = [int(rng.integers(len(places)))]
     while len(chosen) < count:
         some = rng.integers(len(places), size=6)

@@ -1,15 +1,15 @@
 """The tables and figures of published papers, compared with ours.
 
-``base``       the registry: papers, their exhibits, experiments; how to write an entry
+``base``       the registry of papers, exhibits and experiments; how to write an entry
 ``marks``      a published figure, ours, and the verdict
-``items``      what else an experiment yields: tables, charts, pictures
-``fingerprint``  the code that makes a result, as a digest
-``stored``     full and quick results that were kept, in ``results/``
-``overview``   published, full and quick side by side; the documentation's table
+``items``      other results of an experiment: tables, charts, pictures
+``fingerprint``  a digest of the code behind a result
+``stored``     kept full and quick results, in ``results/``
+``overview``   published, full and quick results side by side; the documentation's table
 
-Each paper has a room of its own: `icsm` is Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others
-2011 and 2013, `t_closeness` is Rebollo-Monedero and others 2010, `crowd` the paper on mixed records.
-Published figures are typed in with their place; ours are measured when asked for.
+Each paper has its own package: `icsm` is Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others
+2011 and 2013, `t_closeness` is Rebollo-Monedero and others 2010, `crowd` is the paper on mixed records.
+Published figures are typed in with their place in the paper; ours are measured by each run.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
-"""Make the kept results again, from a checkout that is on the path but not installed.
+"""Make stale or missing results again, from a checkout that is on the path but not installed.
 
-``python -m voronym_papers --jobs 16`` runs what is stale or lacking, in 16 processes.
+``python -m voronym_papers --jobs 16`` runs the stale and missing experiments, in 16 processes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("papers", nargs="*", default=["all"], help="names or numbers; all by default")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--store", type=Path, default=FOLDER, help="folder of the results")
-    parser.add_argument("--only", choices=("full", "quick"), help="full or quick runs alone")
-    parser.add_argument("--list", action="store_true", help="say what is stale or lacking, and run nothing")
+    parser.add_argument("--only", choices=("full", "quick"), help="only full or only quick runs")
+    parser.add_argument("--list", action="store_true", help="list stale and missing runs, and run nothing")
     chosen = parser.parse_args(words)
     try:
         papers = {entry.name: entry for name in chosen.papers for entry in named(name)}

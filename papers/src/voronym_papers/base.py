@@ -1,10 +1,10 @@
 """The registry of papers, and the entry point of their reproductions.
 
-A paper lists its *exhibits*: every table and figure it has, none left out. *Experiments* measure them. An
-experiment is a function ``(full, ctx) -> items`` that yields `Mark` (a published figure and ours, which is
-what the terminal and the table in the documentation show), `Table`, `Chart`, `Picture` and `Highlight` (which
-the page shows). One experiment may show several exhibits; an exhibit that is a drawing or a definition has no
-experiment, but says ``where`` the documentation has it::
+A paper lists its *exhibits*: all its tables and figures. *Experiments* measure them. An experiment is a
+function ``(full, ctx) -> items``. It yields `Mark`, a published figure and ours, for the terminal and the
+table in the documentation; and `Table`, `Chart`, `Picture` and `Highlight` for the page. One experiment may
+show several exhibits. An exhibit that is a drawing or a definition has no experiment; its ``where`` names the
+page of the documentation that covers it::
 
     PAPER = paper("toy", reference="A. Author: Toys (2001)", subject="Toys", exhibits=(
         Exhibit("Figure 1", "what a toy is", where="glossary.md"),
@@ -16,13 +16,13 @@ experiment, but says ``where`` the documentation has it::
         yield Mark("Table 1", "D, k = 5", 0.122, measured, ".4f", within=0.0005, better="less", why="…")
         yield Table(...)
 
-Quick runs of all papers together take less than six minutes, a full experiment twenty at most: what takes
-longer is cut into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
-``what``, so that they stand in one row; one of them may have rows that the other has not. Every mark whose
-verdict is not "same" has its ``why``. ``voronym papers toy --full --item toys --store
-papers/src/voronym_papers/results`` runs one experiment and keeps what it found (`stored`); without
-``--full`` it keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the
-documentation's table lacks, `make papers-table` writes it again.
+Quick runs of all papers together take less than six minutes, and a full experiment at most twenty: divide a
+longer one into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
+``what``, so that they share a row; one of them may have rows that the other has not. Every mark with a
+verdict other than "same" has its ``why``. ``voronym papers toy --full --item toys --store
+papers/src/voronym_papers/results`` runs one experiment and keeps its result (`stored`); without ``--full`` it
+keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` lists the gaps of the
+documentation's table, and `make papers-table` writes it again.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ Reproduce = Callable[[bool, Context], Iterator[Item]]
 class Exhibit:
     """A table or figure of a paper: its name there, and its content.
 
-    ``where`` names the page of the documentation that has it, where nothing is measured: a drawing of a
-    concept, a glossary.
+    ``where`` names a page of the documentation if nothing is measured, as for a drawing of a concept or a
+    glossary.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One run, and the exhibits that it shows."""
+    """One run, and the exhibits that it reproduces."""
 
     name: str
     title: str
@@ -67,8 +67,8 @@ class Experiment:
     data: bool = False
     literal: bool = False
     """Whether it is the paper's experiment to the letter: its algorithm, start, stopping rule, data, draws
-    and number of runs, with nothing added. It has no quick form. What the paper leaves open is in the
-    figure's reason.
+    and number of runs, with nothing added. It has no quick form. Details that the paper leaves open are in
+    the figure's reason.
     """
 
 
@@ -111,11 +111,11 @@ class Paper:
         Parameters
         ----------
         name : str
-            What `--item` calls it.
+            Its name for `--item`.
         title : str
-            What it does, as a heading.
+            Its heading.
         shows : sequence of str
-            The exhibits whose figures it yields.
+            The exhibits that it reproduces.
         data : bool
             Whether it needs the reference files.
         literal : bool
@@ -139,9 +139,9 @@ class Paper:
             return False
 
     def chosen(self, item: str | None, *, literal: bool = False) -> list[Experiment]:
-        """Return the experiments with this name, or that show this exhibit; all of them without a name.
+        """Return the experiments with this name or for this exhibit; all of them without a name.
 
-        With ``literal`` only those that are the paper's to the letter.
+        With ``literal``, only experiments that follow the paper to the letter.
         """
         known_runs = [entry for entry in self.experiments.values() if entry.literal or not literal]
         if literal and not known_runs:
@@ -193,7 +193,7 @@ def paper(
 def named(name: str, item: str | None = None, *, literal: bool = False) -> list[Paper]:
     """Return the papers with a name or number, or whose names begin with it and a dash; or "all".
 
-    Of several, those that have ``item``, with ``literal`` as published; where none has, the last one says so.
+    Of several, those with ``item``, and with ``literal`` as published; if there is none, the last one.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def reproduce(
     name : str
         The paper.
     full : bool
-        With as many cases and runs as the paper, which may take an hour; otherwise what can be done in a
-        minute or two, and nothing to the letter.
+        Run as many cases and runs as the paper, which may take an hour. Otherwise only a minute or two,
+        without literal experiments.
     item : str, optional
         One experiment, or the exhibit it shows ("Table 2"); all of them without it.
     literal : bool
@@ -241,7 +241,7 @@ def reproduce(
     Yields
     ------
     Outcome
-        Of one experiment after the other, as soon as it is there.
+        The outcome of each experiment, as soon as it is done.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def _outcomes(
 
 
 def at(ctx: Context, stage: str, done: float) -> None:
-    """Report which figure is being computed."""
+    """Report the figure that is being computed."""
     ctx.part(done, 1.0, stage=stage).tell(0.0, whole=True)
 
 

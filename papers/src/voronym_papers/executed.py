@@ -1,7 +1,7 @@
-"""The modules that a run executes: a change of any other leaves its result valid.
+"""The modules that a run executes; a change of any other module leaves its result valid.
 
-Python sees the functions that are called, but not the loops that are machine code, nor constants. So modules
-count whose functions were called, the modules that these import, and everything that imported loops import.
+Python sees function calls, but neither loops in machine code nor constants. So it counts the modules whose
+functions were called, the modules that these import, and everything that imported loops import.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LOOPS = ("voronym._kernels", "voronym_papers.solvers.kernels")
 
 @contextmanager
 def watched() -> Iterator[set[str]]:
-    """Collect the names of modules whose functions are called, in this thread and in those begun here.
+    """Collect the names of modules whose functions are called, in this thread and in threads started here.
 
-    The set is empty at the end where that cannot be known: another tracer is at work, or another process.
+    The set stays empty if this cannot be known: with another tracer, or in another process.
     """
     names: set[str] = set()
     if sys.gettrace() is not None:
@@ -76,7 +76,7 @@ def used(called: Iterable[str], within: Iterable[str]) -> list[str]:
 
 
 def inside(name: str, packages: Iterable[str]) -> bool:
-    """Return whether a module is one of the modules, or in one of the packages."""
+    """Return whether a module is in the list, or in a listed package."""
     return any(name == other or name.startswith(f"{other}.") for other in packages)
 
 

@@ -1,4 +1,4 @@
-"""A digest of the code that makes a result: kept results whose code has changed since are stale."""
+"""A digest of the code behind a result; a kept result whose code has changed is stale."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def fingerprint(modules: Iterable[str]) -> str:
 def made(packages: Iterable[str], called: Iterable[str] = ()) -> dict[str, str]:
     """Return the origin of a result: the version, the commit if known, and the fingerprint.
 
-    ``called`` are the modules whose functions the run called (`watched`): then ``modules`` has those of the
-    packages that it depends on, and the fingerprint is theirs; otherwise that of the packages.
+    ``called``: the modules whose functions the run called (`watched`). With it, ``modules`` and the
+    fingerprint cover only the modules that the run depends on; otherwise the whole packages.
     """
     modules = used(called, packages)
     taken = fingerprint(_files(modules)) if modules else fingerprint(packages)
@@ -70,7 +70,7 @@ def current(made: Mapping[str, str], packages: Iterable[str]) -> bool:
 
 
 def _files(modules: Iterable[str]) -> list[str]:
-    """Return names of modules in which a package stands for its ``__init__`` alone."""
+    """Return names of modules; a package becomes its ``__init__`` only."""
     paths = ((name, path_of(name)) for name in modules)
     return [f"{name}.__init__" if path and path.name == "__init__.py" else name for name, path in paths]
 
@@ -120,9 +120,9 @@ def code_lines(text: str) -> str:
 
 
 def _cut(lines: list[str], node: ast.expr, instead: str, after: ast.expr | None = None) -> None:
-    """Replace the text of an expression, or what follows a part of it, in the lines of its source.
+    """Replace an expression, or the text after a part of it, in the lines of its source.
 
-    The lines keep their number: those that the expression fills are empty afterwards. Positions are bytes.
+    The number of lines stays: lines that only the expression filled become empty. Positions are in bytes.
     """
     first, start = (node.lineno, node.col_offset) if after is None else _end(after)
     last, end = _end(node)
@@ -153,7 +153,7 @@ def _sources(module: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _commit() -> str:
-    """Return the commit of this file's checkout, with "+" if files differ; "" without one."""
+    """Return the commit of this file's checkout, with "+" if files were changed; "" without a commit."""
     here = Path(__file__).parent
     try:
         answer = subprocess.run(  # noqa: S603

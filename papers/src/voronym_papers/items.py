@@ -1,7 +1,6 @@
 """The items of a reproduction: marks, tables, charts, pictures of cells, and highlights.
 
-All of them are plain data. The terminal shows the marks, and the tables where they are asked for; the report
-room draws the rest.
+All of them are plain data. The terminal shows marks, and tables on request; the report draws the others.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ Bounds = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Table:
-    """One table: published figures next to ours. None is an unpublished figure.
+    """One table: published figures next to ours; None for an unpublished figure.
 
-    ``formats`` says how the numbers of each column are written; two decimals where it is silent. The first
-    ``keys`` columns say which row it is: they are repeated where a table is too wide for the terminal.
+    ``formats`` has the number format of each column, two decimals by default. The first ``keys`` columns
+    identify the row; they are repeated if a table is too wide for the terminal.
     """
 
     title: str
@@ -38,7 +37,7 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """The title; that of the part if the title only repeats that these are a chart's figures."""
+        """The title; the name of the part if the title is only "Figures"."""
         return self.part if self.part and self.title == "Figures" else self.title
 
     def texts(self) -> list[tuple[str, ...]]:
@@ -92,8 +91,8 @@ class Chart:
 class Panel:
     """Points in the plane and their cells.
 
-    ``polygons`` are the cells as far as they lie in the frame, where the cells are a power diagram; without
-    them the points alone show their cells, by colour, and by edges to the centroid where ``edges``.
+    ``polygons``: the visible parts of the cells, if they are a power diagram. Without them, colours show
+    the cells, and with ``edges`` also lines to the centroids.
     """
 
     title: str
@@ -107,7 +106,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Panels next to each other in one frame: ``bounds`` are its left, bottom, right and top."""
+    """Panels next to each other in one frame; ``bounds`` are its left, bottom, right and top."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -166,7 +165,8 @@ Item = Mark | Highlight | Drawn
 def dump(item: Item) -> dict[str, Any] | None:
     """Return a table, chart or highlight as plain values for `load`; None for items that are not kept.
 
-    Marks are kept apart, and pictures are not: they have thousands of points, and are drawn again in seconds.
+    Marks are stored separately. Pictures are not stored: they have thousands of points, and are drawn
+    again in seconds.
     """
     if isinstance(item, Mark | Picture | Surfaces):
         return None
@@ -204,10 +204,10 @@ def _rounded(value: Any) -> Any:
 
 
 def frame(points: Floats, *, cut: float = 0.0) -> Bounds:
-    """Return a square about the points, without the outermost share ``cut`` at either end.
+    """Return a square around the points, without the outermost share ``cut`` at either end.
 
-    Square, because a boundary between cells is perpendicular to the line between their centroids, which
-    a stretched picture would hide.
+    It is square because a boundary between cells is perpendicular to the line between their centroids,
+    which a stretched picture would hide.
 
     Examples
     --------

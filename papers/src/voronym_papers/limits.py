@@ -12,17 +12,17 @@ from voronym_papers.items import Cell, Floats, Item, Table
 from voronym_papers.marks import Mark
 
 SECONDS = 45.0
-"""Seconds for one bound."""
+"""Time limit in seconds for one bound."""
 
 
 def limits(
     exhibit: str, cases: Sequence[tuple[str, Floats, int, float, str]], seconds: float, ctx: Context
 ) -> Iterator[Item]:
-    """Prove how little any groups of k can lose, and compare a published loss with it.
+    """Prove a lower bound on the loss of any groups of k, and compare a published loss with it.
 
-    ``cases`` are a name, the records, k, the published loss in percent of the total, and whose it is. The
-    possible gain lies between that of our best groups and the proven limit; so does the share of it that a
-    method realises.
+    ``cases`` have a name, the records, k, the published loss in percent of the total, and its method. The
+    possible gain lies between that of our best groups and the proven limit; so does the share of it that
+    a method realises.
     """
     rows: list[tuple[Cell, ...]] = []
     for number, (case, X, k, published, method) in enumerate(cases):

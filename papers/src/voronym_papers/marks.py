@@ -1,4 +1,4 @@
-"""A published figure, ours next to it, and the verdict."""
+"""A published figure, ours, and the verdict."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Verdict = Literal[
 Kind = Literal["quality", "time", "words", "value"]
 """The kind of comparison: quality, time, a claim in words, or a plain value."""
 Published = float | tuple[float, float] | None
-"""A number, the least and the greatest of a range, or None if the paper prints none."""
+"""A number, a range as its smallest and largest number, or None if the paper prints none."""
 USUAL = 2.0
 """Standard deviations within which a draw usually lies."""
 CLOSE = 2.0
-"""Points, or percent, by which the mean of random draws may be off and still count as the same."""
+"""Points, or percent, by which the mean of random draws may differ and still count as the same."""
 
 EXCEPTIONALLY = 5.0
-"""Percent of draws up to which an event counts as exceptional, whatever range a run wrote down."""
+"""Percent of draws up to which an event counts as exceptional, whatever range a run states."""
 
 
 def close(published: float | None, unit: str) -> float:
@@ -33,32 +33,32 @@ class Mark:
     Parameters
     ----------
     exhibit : str
-        Whose figure it is, as the paper counts: "Table 2".
+        The exhibit in the paper's numbering: "Table 2".
     what : str
-        What is measured, in a few words: "D, k = 5". It tells the marks of an exhibit apart.
+        The measured quantity in a few words: "D, k = 5". It distinguishes the marks of an exhibit.
     published : float, (float, float) or None
-        What is printed, typed in; a range has two ends, None is a figure that is drawn without numbers.
+        The printed figure; a range has two ends, and None is a figure drawn without numbers.
     ours : float
-        What we measured.
+        Our measurement.
     form : str
-        How ours is written.
+        The format of our figure.
     unit : str
         Written after the numbers, with its space: " %", " s".
     within : float
-        How far ours may be off and still be the same: the rounding of what is printed; 2 points, or 2 %,
-        where points are drawn at random; twice the standard error where both are means.
+        Largest difference that counts as the same: the rounding of the printed figure; 2 points, or 2 %, if
+        points are drawn at random; twice the standard error if both are means.
     better : {"less", "more", ""}
-        Which way is better; "" where neither is.
+        The better direction; "" if neither is better.
     spread : float, optional
         Standard deviation of ours over draws.
     claim : str
-        What the paper says in words, where it has no number: shown in place of ``published``, which then is
-        the number, or the range, that the words stand for.
+        The paper's claim in words, if it has no number. It is shown in place of ``published``, which then is
+        the number or range that the words mean.
     why : str
         A sentence that says why ours differs. Wanted wherever the paper has something and ours is another.
     drawn : bool
-        Whether the published figure is of one draw of random points, which no seed is known of. It changes
-        no verdict: the reason then says whether one draw of ours may well be as far off.
+        Whether the published figure comes from one draw of random points with an unknown seed. It
+        changes no verdict; the reason then says whether a draw of ours may differ as much.
     timed : bool
         Whether it is a time, a speed or how time grows: ours is then faster or slower, never better.
     alike : bool
@@ -96,12 +96,12 @@ class Mark:
     def __post_init__(self) -> None:
         if self.alone and (self.published is not None or self.claim):
             raise ValueError(
-                f"{self.exhibit}, {self.what}: a figure of ours alone has no published figure to compare with"
+                f"{self.exhibit}, {self.what}: a figure without a published counterpart cannot be compared"
             )
 
     @property
     def kind(self) -> Kind:
-        """What is compared: time; a claim without a number; quality, if a direction is better; or a value."""
+        """The kind of comparison: time; a claim in words; quality, if a direction is better; or a value."""
         if self.timed or self.unit in (" s", " ms"):
             return "time"
         if self.claim and not any(sign.isdigit() for sign in self.claim):
@@ -120,7 +120,7 @@ class Mark:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict: better and worse are for quality, faster and slower for time, holds for words."""
+        """The verdict: better or worse for quality, faster or slower for time, holds for words."""
         off = self.difference
         if off is None:
             return "ours alone" if self.alone else "not printed"
@@ -135,7 +135,7 @@ class Mark:
 
     @property
     def reason(self) -> str:
-        """Why ours differs, if it does, with what the paper's own draw may explain."""
+        """The reason why ours differs, with the possible effect of the paper's random draw; or ""."""
         off = self.difference
         if off is None or self.verdict in ("same", "holds"):
             return ""
@@ -182,7 +182,7 @@ class Mark:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Mark:
-        """Read a mark again."""
+        """Build a mark from its dictionary."""
         published = plain["published"]
         if plain.get("spread") and plain.get("within") == plain["spread"]:
             # one deviation was the tolerance for a while: more than enough to call anything the same

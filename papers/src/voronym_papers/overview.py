@@ -36,7 +36,9 @@ FITS = (
         "that the distortion changes by no more than the paper says.",
     ),
 )
-"""Figures that depend on a setting chosen to agree with a paper: a pattern of exhibit and what, and which."""
+"""Figures that depend on a setting chosen to agree with a paper: a pattern of exhibit and figure, and the
+setting.
+"""
 HEADINGS = (
     "table or figure", "what", "kind", "published", "ours, full", "ours, quick", "difference", "verdict",
 )  # fmt: skip
@@ -51,23 +53,23 @@ class Line:
     full: Mark | None
     quick: Mark | None
     stale: bool = False
-    """Whether other code than today's made the figure that counts."""
+    """Whether the relevant figure was made by older code."""
 
     @property
     def mark(self) -> Mark:
-        """The mark that counts: of the full run, if there is one."""
+        """The relevant mark: of the full run, or else of the quick one."""
         result = self.full or self.quick
         assert result is not None  # noqa: S101 - a line is made from a mark
         return result
 
     @property
     def why(self) -> str:
-        """The reason why ours differs, if it does; and the setting that was chosen to agree, in any case."""
+        """The reason why ours differs, and the setting that was chosen to agree, if any."""
         return " ".join(filter(None, (self.mark.reason, self.fit)))
 
     @property
     def fit(self) -> str:
-        """The setting that was chosen so that the figure agrees, in a sentence; "" if there is none."""
+        """A sentence about the setting that was chosen so that the figure agrees; "" if there is none."""
         if self.mark.published is None:
             return ""
         what = f"{self.exhibit}, {self.what}"
@@ -85,7 +87,7 @@ def lines(
 ) -> list[Line]:
     """Put marks of the same figure into one line, in the order of the full run.
 
-    ``stale`` says whether the full and the quick marks were made by other code than today's.
+    ``stale``: whether the full and the quick marks come from older code.
     """
     long = {(mark.exhibit, mark.what): mark for mark in full}
     short = {(mark.exhibit, mark.what): mark for mark in quick}
@@ -109,7 +111,7 @@ def lines_kept(entry: Paper) -> dict[str, list[Line]]:
 
 
 def by_kind(lines: Iterable[Line]) -> dict[tuple[str, str], int]:
-    """Count the verdicts of each kind."""
+    """Count the verdicts by kind."""
     return dict(Counter((line.mark.kind, line.mark.verdict) for line in lines))
 
 
@@ -167,7 +169,7 @@ def _counted(lines: list[Line]) -> str:
 
 
 def _age(entry: Paper) -> str:
-    """Return which kept runs were made by other code than today's; "" if none."""
+    """Return a sentence about kept runs of older code; "" if there are none."""
     old, total = stale(entry), len(results(entry))
     if not old:
         return ""

@@ -35,13 +35,13 @@ class Block:
 def render_papers(papers: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     """Return the page about reproductions as HTML text: verdicts first, then every figure.
 
-    Where a quick run was done and a full one is kept, verdicts show both, tables and charts are those of the
-    full one, and pictures of cells are drawn from the quick one.
+    After a quick run with a kept full one, verdicts show both, tables and charts come from the full run,
+    and pictures of cells from the quick one.
 
     Parameters
     ----------
     papers : sequence of (Paper, sequence of Outcome)
-        What `voronym_papers.reproduce` gave.
+        The result of `voronym_papers.reproduce`.
 
     Examples
     --------
@@ -137,13 +137,13 @@ def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: b
 
 
 def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
-    """Describe how the kept runs were made."""
+    """Return a sentence about the versions behind the kept runs; "" without any."""
     versions = {", ".join(f"{name} {item}" for name, item in run.versions.items()) for run in kept.values()}
     return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
 
 
 def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item]:
-    """Return what to draw: pictures of this run; the rest of a full one, if there is one."""
+    """Return the items to draw: pictures of this run, and other items of the full run if there is one."""
     whole = None if outcome.full else kept.get((outcome.experiment.name, True))
     if whole is None:
         return list(outcome.items)
@@ -153,7 +153,8 @@ def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item
 def joined(items: list[Drawn]) -> list[Drawn]:
     """Join tables that share their columns and the beginning of their titles, up to a colon.
 
-    What follows the colon becomes the first column: twelve runs of one table of a paper are one table again.
+    The text after the colon becomes the first column: twelve runs of one table of a paper are one table
+    again.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def _coded(text: str) -> Markup:
 
 
 def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
-    """Group items of one part under its name; a table right after a chart stands next to it."""
+    """Group items of one part under its name; a table that follows a chart is put next to it."""
     out: list[tuple[str, list[Block]]] = []
     waiting: Block | None = None
     names = list(dict.fromkeys(item.part or item.title for item in items))
@@ -234,7 +235,7 @@ def _table(item: Table, caption: str = "") -> write.Table:
 
 
 def _long(table: write.Table) -> bool:
-    """Return whether a table is too wide to stand next to a figure."""
+    """Return whether a table is too wide to be put next to a figure."""
     columns = zip(table.head, *table.rows, strict=True)
     return sum(max(map(len, column)) + 3 for column in columns) > 66
 

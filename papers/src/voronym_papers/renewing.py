@@ -1,4 +1,4 @@
-"""Make stale or missing results again, in several processes; keep each one as soon as it is done."""
+"""Make stale or missing results again, in several processes; keep each one when it is done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym_papers.base import Outcome, Paper, reproduce
 from voronym_papers.stored import check_folder, plain, put, wanted
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Environment variables for the threads of libraries: one thread for each process avoids waiting."""
+"""Environment variables for the number of threads of libraries; each process uses one thread."""
 
 
 def renew(
@@ -31,9 +31,10 @@ def renew(
     Parameters
     ----------
     papers : sequence of Paper
-        Whose results.
+        Papers whose results are made.
     folder : Path
-        Where ``NAME.json`` of each paper is kept; written after every run, so that little is lost at a halt.
+        Folder of each paper's ``NAME.json``; written after every run, so that little is lost at an
+        interruption.
     jobs : int
         Processes.
     modes : sequence of bool

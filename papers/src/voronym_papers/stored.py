@@ -36,7 +36,7 @@ class Kept:
     versions: dict[str, str]
     made: dict[str, str] = field(default_factory=dict)
     stale: bool = True
-    """Whether other or unknown code made it."""
+    """Whether it was made by older or unknown code."""
 
 
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
@@ -57,13 +57,13 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
 
 
 def stale(entry: Paper, folder: Path = FOLDER) -> list[str]:
-    """Return the names of the kept runs that other code than today's made: "census, full"."""
+    """Return the names of kept runs made by older code, such as "census, full"."""
     kept = results(entry, folder)
     return [f"{name}, {'full' if full else 'quick'}" for (name, full), run in kept.items() if run.stale]
 
 
 def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]:
-    """Return the stale or missing runs: experiment, whether full, and seconds of the last one."""
+    """Return the stale or missing runs: experiment, whether full, and the seconds of the last run."""
     kept = results(entry, folder)
     return [
         (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN[full])
@@ -74,7 +74,7 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder for results; raise before hours of work if it cannot be one."""
+    """Make the folder for results; raise now, before hours of work, if it cannot be made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -120,7 +120,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _text(kept: dict[str, Any]) -> str:
-    """Write one line for each mark, row or curve, so that differences between two runs are readable."""
+    """Write one line for each mark, row or curve, so that a diff of two runs is readable."""
 
     def lines(value: Any, depth: int) -> str:
         if depth == 0 or not value or not isinstance(value, dict | list):

@@ -31,11 +31,11 @@ def surface(
     values : array, shape (rows, columns)
         The first row is the lowest.
     bounds : (left, bottom, right, top)
-        Where the grid ends.
+        Ends of the grid.
     top : float
         The value of the darkest shade.
     names : (str, str)
-        Of the axes, across and up.
+        Names of the axes, across and up.
 
     Examples
     --------

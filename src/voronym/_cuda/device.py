@@ -18,11 +18,11 @@ _SPARE = 256 * 2**20  # bytes for the driver, modules and sorting
 
 
 class Unsuitable(VoronymError):  # noqa: N818 - not a failure: another way is taken
-    """The kernels cannot solve this problem, so the processor does; the message says why."""
+    """Raised if the kernels cannot solve a problem, so the processor must; the message gives the reason."""
 
 
 class DeviceMemoryError(VoronymError):
-    """The problem does not fit into the memory of the GPU. Says how much it needs."""
+    """Raised if the problem does not fit into the GPU's memory; the message gives the needed size."""
 
 
 @lru_cache(maxsize=1)
@@ -41,14 +41,14 @@ def missing() -> str | None:
 
 
 DEVICES: Registry[Callable[[], str | None]] = Registry("device")
-"""For each device, a function that returns why it cannot be used, or None if it can."""
+"""For each device, a function that returns the reason why it cannot be used, or None."""
 DEVICES.add("cpu", lambda: None)
 DEVICES.add("cuda", lambda: missing())
 DEVICES.add("auto", lambda: None)
 
 
 def choose(device: str) -> str:
-    """Return the device that does the work, or say why it cannot be used; "auto" prefers a GPU."""
+    """Return the device to use; raise if it is unavailable. "auto" prefers a GPU."""
     reason = DEVICES[device]()
     if reason is not None:
         raise InputError(
@@ -69,7 +69,7 @@ def cupy() -> Any:
 def attempt(work: Callable[[], T], ctx: Any) -> T | None:
     """Do work on the GPU if the context asks for it; return None if the processor must do it.
 
-    What the kernels were not made for is told in the notes of the context.
+    If the kernels are unsuitable, the reason is added to the notes of the context.
     """
     if ctx.device != "cuda":
         return None

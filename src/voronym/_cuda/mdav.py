@@ -11,7 +11,7 @@ from voronym._cuda.device import Unsuitable, blocks, check_memory, cupy, filled,
 from voronym._cuda.near import BATCH, LIST, TILE, Points
 
 LARGEST = 32
-"""Largest k: one warp takes a group."""
+"""Largest k, because one warp handles a group."""
 WIDEST = 256
 """Most columns: each has a thread that keeps its sum."""
 _PARTNERS = 3  # of the farthest from a record, those for which lists are made before they are asked for
@@ -19,7 +19,7 @@ _REACH = 512  # records of the order that are looked through for the one farthes
 _SHRINK = 0.8  # the order is made again when this share of it is left
 _ROUNDS = 20_000  # of one walk, so that wishes are heard
 _TRIES = 1.0, 1 / 3, 4.0, 1 / 9, 16.0  # how many candidates, by plans in a row without a group
-_FEW = 8  # rounds of a walk below which the order no longer foretells who comes next
+_SHORT_WALK = 8  # after fewer rounds of a walk, the order is too old to predict the next records
 
 
 def partition(X: NDArray[np.float64], k: int, ctx: Any) -> NDArray[np.int64]:
@@ -116,7 +116,7 @@ class _Walk:
                 points.lists(self.queue, self.at, asked, self.k, self.near, self.far, wider=_TRIES[self.idle])
 
     def go(self) -> None:
-        """Walk as far as the lists reach; sort again when that is due."""
+        """Walk as far as the lists reach; sort again if needed."""
         points = self.points
         self._walk(
             (1,),
@@ -133,7 +133,7 @@ class _Walk:
         if self.idle == len(_TRIES):
             raise Unsuitable("too many records are equal, or equally far, for the lists on the GPU")
         self.left = left
-        stale = why == 2 or made < _FEW or left < _SHRINK * points.m or used >= self.slots
+        stale = why == 2 or made < _SHORT_WALK or left < _SHRINK * points.m or used >= self.slots
         if left >= 2 * self.k and stale:
             self.order()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym._cuda.device import blocks, cupy, filled
 
 LIST, ROOM, BATCH, TILE = 64, 1024, 8192, 256  # as in near.cu; queries of a batch
-ENOUGH = 256  # candidates that a threshold lets pass, more or less
+CANDIDATES = 256  # candidates that a threshold lets pass, more or less
 
 
 class Points:
@@ -47,7 +47,7 @@ class Points:
 
     @staticmethod
     def bytes(n: int, d: int, *, columns: bool) -> int:
-        """Return the memory it takes, the points themselves and sorting included."""
+        """Return the memory needed, including the points and sorting."""
         return n * (d * (12 + 8 * columns) + 45) + BATCH * (8 * ROOM + 4 * d + 40)
 
     def arrange(self, mean: NDArray[np.float64], left: int) -> None:
@@ -85,14 +85,14 @@ class Points:
         near, far : CuPy arrays of int32, shape (slots, LIST)
             The lists, ended by -1.
         wider : int
-            How many times more candidates are let pass than usual.
+            Factor on the usual number of candidates.
         """
         cp, m = cupy(), np.int32(self.m)
         if far is not None and self.far is None:
             self.far = cp.empty(BATCH * ROOM, cp.int32)
         number, both = np.int32(count), np.int32(far is not None)
         step = max(1, min(self.m // 4096, 32))
-        want = int(np.clip(round(ENOUGH * wider / step), 1, 200))
+        want = int(np.clip(round(CANDIDATES * wider / step), 1, 200))
         stride = np.int32(BATCH)
         self._queries(
             blocks(count, 128),

@@ -20,7 +20,7 @@ LARGEST = 512
 _WARPS = 4  # of a block, as in pairs.cu
 _LAUNCH = 0.25  # seconds of one launch, so that wishes are heard
 _ANNEALED = 0.96  # share of the time with heat
-_MOST = 60_000  # rounds of one launch: their number has 16 bits
+_MOST_ROUNDS = 60_000  # rounds of one launch: their number has 16 bits
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Plan:
     Parameters
     ----------
     rounds : int
-        Rounds where there is no time limit; in each, about a third of the cells take part.
+        Number of rounds without a time limit; in each, about a third of the cells take part.
     hot, cold : float
         First and last heat, in units of a record's cost over the number of columns.
     even : float
-        0: heat goes by what a record costs in the two cells. 1: by what one costs in the whole table.
+        0: the heat follows the cost of a record in the two cells. 1: its cost in the whole table.
     near : int
         Neighbours of a cell that it may draw.
     stages : int
-        How often the neighbours are found again.
+        Number of times the neighbours are searched again.
     steps : int
         Moves of a visit at most.
     room : float
@@ -73,18 +73,18 @@ def improve(
     k : int
         Least size of a group.
     ctx : Context
-        With a deadline the heat falls until then; else for as many rounds as the plan says.
+        With a deadline the heat falls until then; otherwise for the rounds of the plan.
     labels : array of int, shape (n,), optional
         Groups to begin with, of k to 2k-1 records; by default halves along the columns, in a second or two.
     seed : int
-        Of the random numbers; without a deadline the result depends on it alone.
+        Seed of the random numbers; without a deadline the result depends only on it.
     plan : Plan, optional
-        How the search runs.
+        Settings of the search.
 
     Returns
     -------
     array of int, shape (n,)
-        Where ``labels`` are given, groups that cost no more.
+        Groups; if ``labels`` are given, they cost no more than these.
     """
     n, d = X.shape
     if k > LARGEST or n >= 2**31 - 1024:
@@ -231,7 +231,7 @@ class _Search:
                 done = min(1.0, (perf_counter() - began) / budget)
             end = min(_ANNEALED, done + step)
             while done < end and not ctx.over:
-                rounds = max(1, min(length, _MOST))
+                rounds = max(1, min(length, _MOST_ROUNDS))
                 ahead = end if timed else min(end, done + rounds / plan.rounds)
                 heats = [plan.hot * unit * (plan.cold / plan.hot) ** share for share in (done, ahead)]
                 seconds = self.sweep(rounds, heats[0], heats[0] if timed else heats[1], scale, plan.steps)
@@ -246,7 +246,7 @@ class _Search:
         if not timed or step <= 1.0 / 40:  # if it takes long, the last neighbours are good enough
             self.cost()
             self.neighbours()
-        self.sweep(min(_MOST, 200), 0.0, 0.0, 1.0, 8)
+        self.sweep(min(_MOST_ROUNDS, 200), 0.0, 0.0, 1.0, 8)
 
     def labels(self) -> Ints:
         """Return the cell of each record."""

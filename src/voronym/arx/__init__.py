@@ -1,8 +1,8 @@
-"""Coming from ARX: a project file becomes a recipe and hierarchies.
+"""Import projects of ARX: a project file becomes a recipe and hierarchies.
 
-``archive``    a ``.deid`` is a zip: its texts and its XML, read without trust
-``project``    what a project says: columns, hierarchies, criteria
-``translate``  the same as a recipe, and what of it cannot be said here
+``archive``    read texts and XML from the untrusted zip ``.deid``
+``project``    read columns, hierarchies and criteria of a project
+``translate``  make a recipe, and list the settings without a counterpart
 """
 
 from voronym.arx.project import Project, read_project

@@ -1,9 +1,8 @@
-"""Read a project file as an archive of texts, trusting nothing in it.
+"""Read a project file of ARX as an archive of texts, and trust nothing in it.
 
-Entries are read by their names, one by one and up to a limit of bytes that is counted while unpacking; the
-sizes that a zip states are a claim of its maker. Nothing is unpacked to a place that the archive names, and
-what Java wrote as objects (``*.dat``) is never opened. XML with a document type, which alone can hold
-entities, is refused.
+Entries are read one by one, by name. Bytes are counted while unpacking, up to a limit, because the sizes
+stated in a zip may be wrong. Nothing is unpacked to a path from the archive. Java objects (``*.dat``) are
+never opened. XML with a document type is refused, because only a document type can declare entities.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Archive:
     path : Path
         The file, for messages.
     zipped : ZipFile
-        The same, open.
+        The same file as an open archive.
     """
 
     def __init__(self, path: Path, zipped: zipfile.ZipFile) -> None:
@@ -81,7 +80,7 @@ class Archive:
             raise ReadError(f"{entry!r} in {self.name!r} is damaged, or packed with a password") from None
 
     def xml(self, entry: str) -> ElementTree.Element:
-        """Return the root of an XML entry; one that declares entities, or could, is refused."""
+        """Return the root of an XML entry; refuse a document type, because it may declare entities."""
         text = self.text(entry, XML_LIMIT)
         if "<!DOCTYPE" in text or "<!ENTITY" in text:
             raise ReadError(

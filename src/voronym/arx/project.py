@@ -29,11 +29,11 @@ class Attribute:
     name, role, datatype : str
         Such as "age", "QUASI_IDENTIFYING_ATTRIBUTE" and "Integer".
     format : str
-        Of dates; of ordinal values, their order.
+        Format of dates; for ordinal values, their order.
     levels : tuple of str
-        The least and the greatest level of generalisation; "All" where there is no limit.
+        The smallest and the largest level of generalisation; "All" means no limit.
     aggregate : str
-        The function, where the column is microaggregated.
+        The function of a microaggregated column; "" for others.
     """
 
     name: str
@@ -51,21 +51,21 @@ class Project:
     Parameters
     ----------
     name, version : str
-        Of the project, and of the ARX that wrote it.
+        Name of the project, and version of the ARX that wrote it.
     attributes : tuple of Attribute
         The columns, in their order.
     hierarchies : mapping
-        By column, rows of a value and its ancestors.
+        For each column, rows of a value and its ancestors.
     criteria : tuple of str
-        As ARX writes them: "5-anonymity".
+        Criteria in ARX's words: "5-anonymity".
     suppression : float
         The share of records that may be suppressed.
     weights : mapping
-        By column, how much its loss counts.
+        For each column, the weight of its loss.
     metric : str
         ARX's measure of quality.
     delimiter : str
-        Of the table in the project.
+        Delimiter of the table in the project.
     has_data : bool
         Whether there is one.
     """

@@ -1,4 +1,4 @@
-"""Translate a project of ARX to a recipe, and list what has no counterpart."""
+"""Translate an ARX project into a recipe, and list the settings without a counterpart."""
 
 from __future__ import annotations
 
@@ -80,17 +80,17 @@ class Imported:
     Parameters
     ----------
     project : Project
-        What was read.
+        The project.
     schema : Schema
         Its columns.
     k : int
-        Of k-anonymity; 2 where the project asks for none.
+        The k of k-anonymity; 2 if the project demands none.
     models : list of Model
         The other criteria that have a like here.
     trees : dict
-        By column, its hierarchy.
+        The hierarchy of each column.
     taken, left : list of str
-        What was translated, and what was not, a sentence each.
+        Sentences about translated settings, and about settings without a counterpart.
     """
 
     project: Project
@@ -102,7 +102,7 @@ class Imported:
     taken: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     by_tree: dict[str, float] = field(default_factory=dict)
-    """Confidential columns whose t-closeness uses their hierarchy, with t."""
+    """The t of each confidential column whose t-closeness is measured along its hierarchy."""
 
     def write(self, folder: str | Path, *, groups: bool = False) -> tuple[Path, ...]:
         """Write the hierarchies and the recipe into a folder, under names of our own making.
@@ -112,8 +112,8 @@ class Imported:
         folder : str or Path
             It may exist; files of these names must not.
         groups : bool
-            Whether each group is to publish the lowest common ancestors of its own, which loses less;
-            by default the same levels for all records, as ARX does it.
+            Whether each group publishes its own lowest common ancestors, which loses less. By default all
+            records have the same levels, as in ARX.
         """
         place = Path(folder)
         names = file_names(self.trees)
@@ -133,7 +133,7 @@ class Imported:
         return (*made, place / "recipe.toml")
 
     def recipe(self, files: Mapping[str, Any], *, groups: bool = False) -> Recipe:
-        """Return the recipe, with hierarchies from these files or given directly for keys."""
+        """Return the recipe; ``files`` maps columns to hierarchies, as paths or trees."""
         keys = [name for name in self.schema.keys if name in files]
         choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
@@ -184,7 +184,7 @@ def text_of_tree(tree: Hierarchy) -> str:
 
 
 def copy_data(path: str | Path, target: Path) -> None:
-    """Write the table of a project file to a file of its own."""
+    """Write the table inside a project file to a separate file."""
     with opened(Path(path)) as archive, placed(target) as temporary, temporary.open("wb") as file:
         for piece in archive.pieces("data/input.csv", DATA_LIMIT):
             file.write(piece)
@@ -212,7 +212,7 @@ def file_names(columns: Any) -> dict[str, str]:
 
 
 def _column(attribute: Attribute, left: list[str]) -> Column:
-    """Translate a column; the format of an ordinal column is its order, if there is one."""
+    """Translate a column; the format of an ordinal column lists its values in order."""
     role = ROLES.get(attribute.role, "identifier")
     if attribute.role not in ROLES:
         left.append(f"column {attribute.name!r} has an unknown type: it is dropped, as an identifier")
@@ -294,7 +294,7 @@ def _criteria(project: Project, made: Imported) -> None:
 
 
 def _model(text: str, made: Imported) -> Model | None:
-    """Return the model for a criterion, or the reason why there is none."""
+    """Return the model for a criterion; if there is none, note the reason and return None."""
     try:
         tree = re.fullmatch(rf"{_N}-closeness with hierarchical (?:ground-)?distance{_FOR}", text)
         if tree and tree[2] in made.trees:

@@ -1,4 +1,4 @@
-"""Intruders, one file each, and what they can learn from a release.
+"""Attacks on a release, one file each.
 
 ``base``       `Attack`, `Outcome` and the registry
 ``scene``      the target of attacks: a release, and the holder's tables that measure success
@@ -8,7 +8,7 @@
 ``worlds``     possible assignments of values to people, given the release
 
 An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, which states the intruder's
-knowledge, the tables that measure it, and its cost.
+knowledge, the tables that measure its success, and its cost.
 """
 
 from voronym.attacks import (  # noqa: F401 - importing registers

@@ -1,4 +1,4 @@
-"""Attribute inference from groups: if all members share a value, no record needs to be found."""
+"""Attribute inference from groups: if all members share a value, the intruder need not find the record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.core.context import Context
 from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import nearest_released
-from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
+from voronym.evaluate.disclosed import LABEL_LIKE, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
 from voronym.table.units import first_of_each
 
@@ -30,7 +30,7 @@ class Secret:
     after: Floats
     width: float
     strangers: Floats
-    """Figures for people who are not in the table, if some were given."""
+    """Figures for people outside the table; empty if none were given."""
 
     @classmethod
     def of(cls, scene: Scene, name: str) -> Secret:
@@ -42,7 +42,7 @@ class Secret:
             before = pl.concat([*common(before, others[name].alias(name))[:2]])
             before, after, _ = common(before, after)
         x, y = numbers(before), numbers(after)
-        if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > FEW:
+        if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > LABEL_LIKE:
             return cls(name, x[:n], y, NARROW * float(np.nanstd(x[:n])), x[n:])
         a, b, _, _ = codes(before, after)
         labels, published = a.astype(np.float64), b.astype(np.float64)
@@ -79,7 +79,7 @@ def worst(outcomes: Sequence[Found]) -> Found:
 
 
 def corrected(confidence: float, columns: int) -> float:
-    """Return the confidence for each of several intervals if only the most striking one is shown."""
+    """Return the confidence for each of several intervals when only the most striking one is shown."""
     return 1.0 - (1.0 - confidence) / max(1, columns)
 
 
@@ -95,8 +95,8 @@ def corrected(confidence: float, columns: int) -> float:
 def homogeneous(scene: Scene, ctx: Context) -> Found:
     """Count the people in groups whose members share a confidential value, or nearly the same number.
 
-    Where confidential columns were masked, too, the value of a group is that of a person only where it is
-    true; the control is then the one best guess about everybody.
+    If confidential columns were masked too, the value of a group counts only if it is the person's true
+    value. The control is then the best single guess for everybody.
     """
     del ctx
     labels = scene.classes.labels
@@ -170,8 +170,8 @@ def _truth(scene: Scene, secret: Secret) -> Floats | None:
 def guess(scene: Scene, ctx: Context) -> Found:
     """Guess the confidential value that is most frequent in the nearest group.
 
-    Right is the same label, or a number within a tenth of a standard deviation. The control makes the one
-    best guess about everybody.
+    A guess is right if it has the same label, or a number within a tenth of a standard deviation. The
+    control makes the best single guess for everybody.
     """
     X, Y = scene.points
     targets = scene.sample(ctx.rng)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from voronym.core.context import Context
 
 Cost = Literal["instant", "seconds", "minutes", "reruns"]
-"""The cost of an attack on 100,000 records; "reruns" makes the release again and again."""
+"""The cost of an attack on 100,000 records; "reruns" makes the release many times."""
 
 KNOWLEDGE = (
     "nothing but the published file",
@@ -28,36 +28,36 @@ KNOWLEDGE = (
     "everybody's keys and the method",
     "everything but one cell, and the method",
 )
-"""What intruders know, from little to much; each attack names its place in this list."""
+"""Levels of an intruder's knowledge, from little to much; each attack names its level."""
 PRESENCE = "membership"
-"""The attack that reveals only who is in the file."""
+"""The attack that reveals only whether a person is in the file."""
 
 
 class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a failure
-    """An attack does not fit this table; the message says why."""
+    """Raised if an attack does not fit the table; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Outcome(Plain):
-    """The success of one attack, next to its control.
+    """The success of an attack and of its control.
 
     Parameters
     ----------
     attack : str
         Name of the attack.
     success : float
-        Share of the attacked people about whom the intruder is right.
+        Success rate of the intruder.
     control : float
-        The same share for the best guess without the release.
+        Success rate of the best guess without the release.
     excess : float
-        ``success - control``: what the release gave away.
+        ``success - control``: the effect of the release.
     interval : tuple of float
         Confidence interval of the excess. It speaks of people like these; an attack that looked at everybody
         has no sampling error for this very table.
     people : int
-        How many people were attacked.
+        Number of people attacked.
     knows : str
-        What the intruder must know.
+        The knowledge that the intruder needs.
     says : str
         The result in a sentence, with names of columns and counts, never a person's values.
     kind : {"measured", "at most"}
@@ -65,7 +65,7 @@ class Outcome(Plain):
     level : int
         Place in `KNOWLEDGE`.
     instead : str
-        What the control does.
+        The method of the control.
     details : mapping
         Further figures, JSON-able.
     """
@@ -85,7 +85,7 @@ class Outcome(Plain):
 
     @property
     def claims(self) -> bool:
-        """Whether the release certainly gives something away: the interval is above 0."""
+        """Whether the attack certainly succeeds beyond its control: the interval is above 0."""
         return self.interval[0] > 0.0
 
     @property
@@ -118,19 +118,19 @@ class Attack:
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     function : callable
         ``(scene, ctx) -> Found``; it raises `Inapplicable` if the table does not fit.
     level : int
         Place in `KNOWLEDGE`.
     knows : str
-        What the intruder must know, for a reader.
+        The knowledge that the intruder needs, for a reader.
     needs : tuple of str
-        What the data holder must give to measure it, see `Scene.lacks`.
+        Inputs from the data holder that are needed to measure it, see `Scene.lacks`.
     cost : {"instant", "seconds", "minutes", "reruns"}
-        For 100,000 records.
+        Time for 100,000 records.
     reference : str
-        Where it is described.
+        The publication that describes it.
     instead : str
         The control: the best guess without the knowledge that the attack uses.
     """
@@ -155,7 +155,7 @@ class Attack:
         Raises
         ------
         Inapplicable
-            Something that the attack needs is missing; the message says what.
+            An input is missing; the message names it.
         """
         for need in self.needs:
             lacking = scene.lacks(need)

@@ -1,9 +1,9 @@
 """Linkage by all columns: other published columns betray the keys.
 
-The intruder knows some people's records (colleagues, members of the family, a leaked part of the table). On
-these they learn how every published column goes with the keys: years insured with age, an invoice number with
-the date. From what is published of each record they predict its true keys, and claim the record whose
-prediction is nearest to the keys of the person they look for.
+The intruder knows the records of some people: colleagues, relatives, or a leaked part of the table. From
+these they learn how each published column depends on the keys, such as years insured on age, or an invoice
+number on the date. They predict the true keys of each record from its published columns, and claim the record
+whose prediction is nearest to the keys of the target.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from voronym.evaluate.pair import numbers
 
 LEAST = 20
 """Smallest number of people to learn from."""
-MOST = 10_000
+MOST_LEARNED = 10_000
 _RIDGE = 1e-3
-_TELLS = 0.05  # a column that explains less than this of what masking hid is not named
+_TELLS = 0.05  # a column that explains a smaller share of the masked part is not named
 _SPREAD = 1e-3  # of a standard deviation: residuals below it are no better known
 
 
@@ -39,7 +39,7 @@ _SPREAD = 1e-3  # of a standard deviation: residuals below it are no better know
     cost="seconds",
 )
 def columns(scene: Scene, ctx: Context) -> Found:
-    """Learn on half of the people how all published columns betray the keys; link the other half."""
+    """Learn from half of the people how published columns depend on the keys; link the other half."""
     X, Y = scene.points
     known = np.flatnonzero(scene.links >= 0)
     if len(known) < 2 * LEAST:
@@ -48,7 +48,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
             f"it takes {2 * LEAST}"
         )
     order = ctx.rng.permutation(known)
-    half = order[: min(len(order) // 2, MOST)]
+    half = order[: min(len(order) // 2, MOST_LEARNED)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
     result, predicted = KeyPrediction.learn(scene, X, Y, half)
     own = scene.links[targets]
@@ -85,7 +85,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
 
 
 def _tried(truth: Floats, predicted: Floats, ctx: Context) -> float:
-    """Return how many of the people learned from the prediction finds among their own rows."""
+    """Return the linkage rate by the prediction among the people that it was learned from."""
     credit, near, _ = link(truth, predicted, np.arange(len(truth)), ctx)
     return float((credit * near).mean())
 
@@ -104,7 +104,7 @@ class Ranks:
 
     @classmethod
     def learn(cls, scene: Scene, X: Floats, half: Ints) -> Ranks | None:
-        """Return the column and key whose orders match for most of the people learned from; None if few."""
+        """Return the column and key with the most similar orders in ``half``; None if too few rows match."""
         rows, best = scene.links[half], None
         for name in scene.beside:
             values, ordered = _values(scene.released[name])
@@ -118,7 +118,7 @@ class Ranks:
         return best
 
     def match(self, scene: Scene, X: Floats, people: Ints) -> Floats:
-        """Return the success on the people whose rows were not used for learning."""
+        """Return the success on people whose rows were not used for learning."""
         values, _ = _values(scene.released[self.column])
         return _side_by_side(self.sign * X[people, self.key], values[scene.links[people]])
 
@@ -161,9 +161,9 @@ def _sentence(success: float, control: float, alone: float, values: KeyPredictio
 class KeyPrediction:
     """A learned prediction of the true keys of every released row.
 
-    ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
-    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys``
-    turn errors into independent ones of size 1, with all columns and with the keys alone.
+    ``weights_keys`` predict from the published keys alone. ``tells`` has, for each betraying column, the
+    share of the masked part that it explains, and ``keys`` the key it betrays. ``spread`` and
+    ``spread_keys`` scale errors to independent ones of size 1, with all columns and with the keys alone.
     """
 
     weights_keys: Floats
@@ -182,7 +182,7 @@ class KeyPrediction:
     def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[KeyPrediction, Floats]:
         """Learn from the people in ``half``, whose released rows are known.
 
-        The second result is the prediction for every released row, in units of its errors.
+        The second result is the prediction for every released row, in units of its error.
         """
         rows, truth = scene.links[half], X[half]
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
@@ -212,10 +212,10 @@ class KeyPrediction:
 
 @dataclass(frozen=True, eq=False)
 class Normal:
-    """Regressions of each key on the published keys and on some columns, by normal equations.
+    """Regressions of each key on the published keys and some columns, by normal equations.
 
-    ``shared`` are the published keys (t, p), ``truth`` the true ones (t, d), ``fits`` what each column says
-    of them, (t, d) each.
+    ``shared``: the published keys (t, p). ``truth``: the true keys (t, d). ``fits``: the estimates of the
+    keys by each column, (t, d) each.
     """
 
     shared: Floats
@@ -223,9 +223,9 @@ class Normal:
     fits: list[Floats]
 
     def solve(self, columns: tuple[int, ...]) -> Floats:
-        """Return weights, shape (p + number of columns, d); 0 for the columns that are not taken.
+        """Return weights, shape (p + number of columns, d); 0 for unused columns.
 
-        They are shrunk a little, so that columns may depend on each other.
+        A small shrinkage allows columns that depend on each other.
         """
         p, d = self.shared.shape[1], self.truth.shape[1]
         out = np.zeros((p + len(self.fits), d))
@@ -255,8 +255,9 @@ class Normal:
     def gain(self, before: Floats, column: int) -> Floats:
         """Return, for each key, the share of the errors that a column removes.
 
-        A column that tells something has a weight above 0. Below it, the people learned from give themselves
-        away: the mean of all others is low where one's own value is high, even in a column of one value.
+        An informative column has a weight above 0. A weight below 0 is an artefact of the left-out
+        means: the mean of all other people is low if a person's own value is high, even in a constant
+        column.
         """
         after = self.solve((column,))
         hidden = ((self.truth - self.fitted(before)) ** 2).sum(axis=0)

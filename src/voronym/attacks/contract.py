@@ -20,10 +20,10 @@ from voronym.table.table import Table
 def check_attack(attack: Attack, *, runs: int = 5) -> None:
     """Check an attack against the contract.
 
-    Shares are shares, the excess is their difference and lies in its interval; outcomes are JSON, and no text
-    shows a value of the tables; the tables are left unchanged; the same seed gives the same outcome. Long
-    work obeys requests to cancel. A sentence names what the attack needs and lacks. On releases that are
-    unrelated to their originals it claims an excess at most once in five runs.
+    Shares are between 0 and 1; the excess is their difference and lies in its interval. Outcomes are
+    JSON, and no text shows a value of the tables. The tables stay unchanged, and the same seed gives the
+    same outcome. Long work obeys requests to cancel. A sentence names missing inputs. On releases
+    unrelated to their originals, the attack claims an excess at most once in five runs.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
     >>> check_attack(ATTACKS["extremes"])
     """
     if not 0 <= attack.level < len(KNOWLEDGE) or not attack.knows or not attack.summary:
-        raise AssertionError(f"{attack.name}: it does not say what the intruder knows and does")
+        raise AssertionError(f"{attack.name}: it must state what the intruder knows and does")
     _check_needs(attack)
     outcome = 0
     for seed in range(runs):
@@ -61,9 +61,10 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
 
 
 def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any) -> Scene:
-    """Return a scene whose release is unrelated to its original, with recognisable values.
+    """Return a scene whose release is unrelated to its original; its values are recognisable in texts.
 
-    With ``made`` its confidential values are those of the original: what a tool publishes that looks at none.
+    With ``made``, its confidential values are those of the original, as published by a tool that does not
+    look at them.
     """
 
     def people() -> pl.DataFrame:
@@ -124,7 +125,7 @@ def _check_outcome(attack: Attack, outcome: Outcome) -> None:
         raise AssertionError(f"{name}: nobody was attacked")
     _words(attack, json.dumps(outcome.to_dict(), allow_nan=False) + str(outcome))
     if not outcome.says.endswith(".") or not outcome.knows:
-        raise AssertionError(f"{name}: what it says is no sentence")
+        raise AssertionError(f"{name}: its result must be a sentence")
 
 
 def _words(attack: Attack, text: str) -> None:
@@ -133,20 +134,20 @@ def _words(attack: Attack, text: str) -> None:
 
 
 def _check_needs(attack: Attack) -> None:
-    """Run the attack with nothing but a release."""
+    """Check that the attack, given only a release, runs or names its missing inputs."""
     full = noise(np.random.default_rng(1), 40)
     bare = Scene.of(full.released, full.schema)
     try:
         result = attack.run(bare, Context())
     except Inapplicable as error:
         if len(str(error)) < 20:
-            raise AssertionError(f"{attack.name}: it does not say what it needs") from None
+            raise AssertionError(f"{attack.name}: it must name its missing inputs") from None
         return
     _check_outcome(attack, result)
 
 
 def _check_cancel(attack: Attack) -> None:
-    """Cancel before it begins: no attack may return an outcome that it took long for."""
+    """Check that an attack cancelled before it begins returns no outcome."""
     if attack.cost == "instant":
         return
     ctx = Context()

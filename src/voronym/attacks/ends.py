@@ -1,7 +1,7 @@
-"""Ends: the least and the greatest value of a group are somebody's values.
+"""Ends of ranges: the smallest and the largest value of a group belong to somebody.
 
-The intruder knows one value of a person, and that nobody else has it: what they earn, the day they were born.
-A range that ends exactly there is of the person's group; ranges that merely hold the value are many.
+The intruder knows a value that only one person has, such as an income or a date of birth. A range that ends
+exactly at this value belongs to the person's group. Many other ranges merely contain the value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voronym.generalize.spans import ends as read
     instead="by ranges that hold the value",
 )
 def ends(scene: Scene, ctx: Context) -> Found:
-    """Claim a group whose range ends at a value that only one person has, for that person."""
+    """Claim, for a person with a unique value, the group whose range ends at that value."""
     if not scene.texts:
         raise Inapplicable("no key of numbers or dates is published as ranges")
     right: list[float] = []

@@ -72,14 +72,14 @@ def extremes(scene: Scene, ctx: Context) -> Found:
 
 
 def _ends(x: Floats, y: Floats, own: Ints) -> tuple[list[float], list[int]]:
-    """Claim the row of the same rank for each person with one of the largest values that nobody shares."""
+    """Claim the row of the same rank, for each person with one of the largest values if it is unique."""
     filled, published = np.where(np.isnan(x), -np.inf, x), np.where(np.isnan(y), -np.inf, y)
     order = np.argsort(-filled, kind="stable")
     ranked = np.sort(published)[::-1]
     credit, people = [], []
     for rank, person in enumerate(order[: min(RANKS, len(ranked))]):
         if own[person] < 0 or (filled == filled[person]).sum() > 1:
-            continue  # who shares a value is not known to be at this place
+            continue  # people with equal values have no certain rank
         tied = np.flatnonzero(published == ranked[rank])
         credit.append(float(own[person] in tied) / len(tied))
         people.append(int(person))

@@ -1,4 +1,4 @@
-"""A learned guesser: what can be learned about *these* people, beyond what holds for anybody."""
+"""A learned guesser: what can be learned about people *in* the table, beyond people in general."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voronym.errors import MissingExtraError, SchemaError, hint
 from voronym.evaluate.pair import common
 
 TREES = 24
-MOST = 10_000
+MOST_LEARNED = 10_000
 """Largest number of released records to learn from."""
 _FOLDS = 2
 
@@ -34,15 +34,14 @@ _FOLDS = 2
 def learned(scene: Scene, ctx: Context) -> Found:
     """Learn confidential values from published keys by random forests, and guess them for people.
 
-    The control guesses as well as can be learned about people who are not in the table: those given, or else
-    each person by a forest that has not seen their own row. What is right about them too is true of people,
-    not of these.
+    The control guesses for people outside the table: given people, or else each person by a forest that
+    did not see their row. Guesses that are right for them too are true of people in general.
     """
     X, Y = scene.points
     known = np.flatnonzero(scene.own >= 0) if scene.own is not None else None
     if scene.control is None and known is None:
         raise Inapplicable(
-            f"it needs to know which row belongs to whom (a Release, or {hint('aligned')}), or people who "
+            f"it needs the person of each row (a Release, or {hint('aligned')}), or people who "
             "are not in "
             f"the table ({hint('control', 'FILE')})"
         )
@@ -79,7 +78,7 @@ def learned(scene: Scene, ctx: Context) -> Found:
 def _crossed(
     secret: Secret, X: Floats, Y: Floats, targets: Ints, own: Ints, ctx: Context
 ) -> tuple[Floats, Floats]:
-    """Guess each target by a forest that saw all rows, and by one that did not see the target's own."""
+    """Guess each target by a forest that saw all rows, and by a forest that did not see the target's row."""
     rows = _some(ctx.rng, len(Y), own)
     fold = ctx.rng.permutation(len(targets)) % _FOLDS
     truth = secret.before[targets]
@@ -96,9 +95,9 @@ def _crossed(
 def forest(
     secret: Secret, points: Floats, values: Floats, where: list[Floats], ctx: Context, *, trees: int = TREES
 ) -> list[Floats]:
-    """Learn a column from points, and guess it elsewhere.
+    """Learn a column from points, and guess it at other points.
 
-    Trees grow until each leaf is pure, so the forest remembers whom it has seen.
+    Trees grow until each leaf is pure, so the forest remembers its training rows.
     """
     try:
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -127,11 +126,11 @@ def forest(
 
 
 def _some(rng: np.random.Generator, m: int, needed: Ints) -> Ints:
-    """Return the rows to learn from: the needed ones, and others up to the maximum."""
-    if m <= MOST:
+    """Return the rows to learn from: the needed rows, and random others up to the limit."""
+    if m <= MOST_LEARNED:
         return np.arange(m)
     others = np.setdiff1d(np.arange(m), needed)
-    drawn = rng.choice(others, max(0, min(len(others), MOST - len(needed))), replace=False)
+    drawn = rng.choice(others, max(0, min(len(others), MOST_LEARNED - len(needed))), replace=False)
     return np.sort(np.concatenate([needed, drawn]))
 
 

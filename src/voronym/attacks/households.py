@@ -1,8 +1,8 @@
-"""Household pattern: rows that share a household's own value are put together, and families recognised.
+"""Household pattern: join the rows of a household, and recognise the family by its members.
 
-The intruder knows the keys of all members of a family. In the release they join rows by columns that are the
-household's own, such as the rent, and look for rows that, joined so, look like the family. The same is done
-for a person with several rows.
+The intruder knows the keys of all members of a family. They join released rows by columns that a household
+shares, such as the rent, and look for joined rows that resemble the family. The same works for a person with
+several rows.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ spatial = later.module("scipy.spatial")
 cdist = later.called("scipy.spatial.distance", "cdist")
 
 NEAREST = 40
-"""The number of joined sets compared member by member: the nearest by centre and size."""
-_MISSING = 4.0  # what a member too many or too few adds to the distance, in squared standard deviations
+"""Number of joined sets compared member by member: the nearest ones by centre and size."""
+_MISSING = 4.0  # distance added by a member too many or too few, in squared standard deviations
 
 
 @attack(
@@ -43,7 +43,7 @@ _MISSING = 4.0  # what a member too many or too few adds to the distance, in squ
 def pattern(scene: Scene, ctx: Context) -> Found:
     """Join rows by columns that a household shares, and claim the joined rows most like the family.
 
-    The control takes the member whose nearest group has the fewest households, and guesses one of these.
+    The control takes the member whose nearest group has the fewest households, and guesses one of them.
     """
     assert scene.table is not None  # noqa: S101 - it needs units
     units = scene.table.units
@@ -55,8 +55,8 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     result = _columns(scene, own)
     if not result:
         raise Inapplicable(
-            f"no kept column joins the rows of {MANY[what]}: in no column do two rows of the same one "
-            "share a value that few others have"
+            f"no kept column joins the rows of {MANY[what]}: no two rows of one share a value that few "
+            f"others have"
         )
     X, Y = scene.points
     joined = Columns(as_frame(scene.released))
@@ -115,7 +115,7 @@ def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
 
 
 def _targets(scene: Scene, unit: Ints, ctx: Context) -> Ints:
-    """Draw units whose rows are all in the release."""
+    """Draw units (people or households) whose rows are all in the release."""
     lost = np.unique(unit[scene.links < 0])
     return scene.sample(ctx.rng, np.setdiff1d(np.unique(unit), lost))
 
@@ -128,7 +128,7 @@ class _Sets:
 
     @classmethod
     def of(cls, labels: Ints) -> _Sets:
-        """Sort rows by their number, 0, 1, 2, ..."""
+        """Sort rows by their set number."""
         return cls(np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(labels))]))
 
     def rows(self, number: int) -> Ints:

@@ -79,7 +79,7 @@ def _sentence(secret: Secret, success: float, control: float, kept: list[Ints]) 
 
 
 class _Groups:
-    """The groups of one release that are nearest to the people attacked, and the records in them."""
+    """The groups of one release that are nearest to the targets, and the records in them."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class _Groups:
 
 
 def _both(rows: Ints, now: _Groups, earlier: list[Counter[tuple[object, ...]]]) -> Ints:
-    """Return the rows whose records are in all earlier groups; all rows if none is."""
+    """Return the rows whose records are in all earlier groups; all rows if no row is."""
     left = np.array([row for row in rows if all(now.of(row) in records for records in earlier)], np.int64)
     return left if len(left) else rows
 
@@ -184,7 +184,7 @@ def differencing(scene: Scene, ctx: Context) -> Found:
 
 
 def _same(X: Floats, Y: Floats, records: Ints, own: Ints) -> Floats:
-    """Return how likely one of the nearest rows is the person's own record."""
+    """Return the probability that the nearest of some rows is the person's own record."""
     out = np.empty(len(X))
     for i, x in enumerate(X):
         distance = ((Y - x) ** 2).sum(axis=1)

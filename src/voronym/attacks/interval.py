@@ -1,8 +1,8 @@
-"""Intervals for shares of people who are not independent of each other, because they share groups.
+"""Intervals for shares of people who share groups, and so are not independent.
 
-The interval of a share is that of `voronym.core.rate.share`, as in reports. A difference of two shares takes
-each end from the ends of both (Newcombe 1998, "square-and-add"), which is cautious where the two go up and
-down together, as they do here.
+A share has the interval of `voronym.core.rate.share`, as in reports. A difference of two shares combines the
+ends of both intervals (Newcombe 1998, "square-and-add"). This is cautious if the two shares rise and fall
+together, as they do here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def excess(success: Share, control: Share | float) -> tuple[float, float]:
     Parameters
     ----------
     success : Share
-        Of the intruder.
+        Success rate of the intruder.
     control : Share or float
-        Of who guesses without the release; a number where it is known without error.
+        Success rate of a guess without the release; a number if it is known without error.
 
     References
     ----------
@@ -65,7 +65,7 @@ def judge(
     credit : array, shape (n,)
         The intruder's credit for each person, from 0 to the ceiling.
     control : float, Share or array, shape (n,)
-        The same for a guess without the release; a number if it is known.
+        The credit of a guess without the release; a number if it is known.
     says : callable
         ``(success, control) -> sentence``.
     clusters, confidence, ceiling : optional

@@ -81,7 +81,7 @@ def recovered(counts: Floats, rows: Floats) -> Floats:
 
 
 def _letters(frame: pl.DataFrame, matrix: Matrix) -> Ints:
-    """Return the letter of each row; values without a name get the last letter, if there is one."""
+    """Return the letter of each record; unlisted values get the last letter, if the matrix has one more."""
     number = {letter: i for i, letter in enumerate(matrix.letters)}
     texts = frame.select(pl.col(name).cast(pl.String) for name in matrix.columns)
     rest = len(matrix.letters) if len(matrix.rows) > len(matrix.letters) else -1

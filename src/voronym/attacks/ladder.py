@@ -1,6 +1,6 @@
 """The ladder of risk: the strongest attack of each kind of intruder, the least informed first.
 
-It is a view of an `Exposure`, and every surface shows it: report, page, notebook and terminal.
+It is a view of an `Exposure`. Report, page, notebook and terminal show it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ REMEDIES = {
         "publish ranges, or ask for differential privacy: {option}", hint("models", "dp=1")
     ),
 }  # fmt: skip
-"""What helps against each attack and the option it names (marks of `hint`); ``columns`` are the cause."""
+"""Advice against each attack, and the option it names (marks of `hint`); ``columns`` lists the columns at
+fault.
+"""
 
 NOTHING = "No attack was made."
 NO_MORE = "No attack certainly learned more about people than a guess would."
@@ -83,14 +85,14 @@ PRESENCE_SAYS = (
 
 @dataclass(frozen=True)
 class Rung(Plain):
-    """One kind of intruder, and the strongest of their attacks.
+    """A kind of intruder, and their strongest attack.
 
     Parameters
     ----------
     level : int
         Place in `KNOWLEDGE`.
     knows : str
-        What the intruder knows.
+        The intruder's knowledge.
     outcome : Outcome or None
         The outcome of the attack with the surely largest excess; None if none was run.
     columns : tuple of str
@@ -136,7 +138,7 @@ class Rung(Plain):
 
 @dataclass(frozen=True)
 class Ladder(Plain):
-    """What intruders find, ordered by how little they know. Not for publication.
+    """The success of each kind of intruder, the least informed first. Not for publication.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ class Ladder(Plain):
 
     @classmethod
     def of(cls, exposure: Exposure, keys: Sequence[str] = ()) -> Ladder:
-        """Build the ladder of the attacks that were made.
+        """Build the ladder from the attacks that were run.
 
         Parameters
         ----------
@@ -166,14 +168,14 @@ class Ladder(Plain):
 
     @property
     def measured(self) -> tuple[Rung, ...]:
-        """The rungs whose attack was run."""
+        """The rungs with a result."""
         return tuple(rung for rung in self.rungs if rung.outcome is not None)
 
     @property
     def worst(self) -> Rung | None:
-        """The rung whose attack certainly exceeds its control most; None if none was run.
+        """The rung whose attack exceeds its control most, with certainty; None without results.
 
-        Facts about people come before presence in the file, see `Outcome.rank`.
+        Facts about people rank above presence in the file, see `Outcome.rank`.
         """
         return max(self.measured, key=_rank, default=None)
 
@@ -184,7 +186,7 @@ class Ladder(Plain):
 
     @property
     def presence_sentence(self) -> str:
-        """Describe whether an intruder can tell who is in the file, and when that matters; may be empty."""
+        """A sentence on whether an intruder can tell who is in the file; "" without that attack."""
         made = self.presence
         if made is None or not made.claims:
             return ""

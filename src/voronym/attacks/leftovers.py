@@ -1,7 +1,7 @@
-"""Leftovers: original values in a file that its table does not show.
+"""Leftovers: original values in the bytes of a file that its table does not show.
 
-Formats keep more than cells: categories that no row has, statistics of columns, names of authors, sheets that
-are hidden, what was there before. The intruder reads the bytes, unpacked as far as they go.
+Formats keep more than cells: unused categories, statistics of columns, names of authors, hidden sheets,
+earlier contents. The intruder reads the bytes, unpacked as far as possible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")
-_MOST = 200_000_000
+_MOST_BYTES = 200_000_000
 Flags = NDArray[np.bool_]
 
 
@@ -37,9 +37,9 @@ Flags = NDArray[np.bool_]
     instead="of made-up values",
 )
 def leftovers(scene: Scene, ctx: Context) -> Found:
-    """Look in the bytes of the file for original values that the published table does not have.
+    """Search the bytes of the file for original values that the published table does not show.
 
-    The control looks for values that nobody has, made of the same letters and digits.
+    The control searches for invented values with the same letters and digits.
     """
     if scene.file is None or not scene.file.is_file():
         raise Inapplicable("the published file does not exist")
@@ -77,13 +77,13 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
 
 def unpacked(path: Path) -> list[bytes]:
     """Return the bytes of a file and of everything packed in it."""
-    raw = path.read_bytes()[:_MOST]
+    raw = path.read_bytes()[:_MOST_BYTES]
     out = [raw]
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            out += [archive.read(name)[:_MOST] for name in archive.namelist()]
+            out += [archive.read(name)[:_MOST_BYTES] for name in archive.namelist()]
     elif raw[:2] == b"\x1f\x8b":
-        out.append(gzip.GzipFile(fileobj=BytesIO(raw)).read(_MOST))
+        out.append(gzip.GzipFile(fileobj=BytesIO(raw)).read(_MOST_BYTES))
     elif raw[:4] == b"PAR1":
         out += _parquet(path)
     return out
@@ -119,7 +119,7 @@ def _search(
     content: list[bytes],
     rng: np.random.Generator,
 ) -> tuple[Flags, Flags]:
-    """Return for each target whether their own value is in the bytes, and whether a made-up one is."""
+    """Return for each target whether their value is in the bytes, and whether an invented value is."""
     nothing = np.zeros(len(targets), bool)
     as_numbers = numbers(column)
     if as_numbers is not None and column.dtype.is_float():

@@ -1,7 +1,7 @@
-"""Linkage by keys: an intruder claims whose record it is.
+"""Linkage by keys: an intruder claims a released record for a person.
 
-The intruder knows the keys of somebody exactly and claims a released record: one with the same keys, one of
-the nearest, or the one that an assignment of all people to all records gives.
+The intruder knows the keys of a person exactly. They claim a record with the same keys, one of the nearest
+records, or the record from an assignment of all people to all records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ cdist = later.called("scipy.spatial.distance", "cdist")
 _KNOWS = "the exact keys of the people they look for"
 _DOMINGO = "Domingo-Ferrer, Torra, in: Confidentiality, Disclosure and Data Access, 2001"
 BLOCK = 500
-"""People assigned to records in one block: time grows with its cube."""
+"""Number of people in one assignment problem; its time grows with the cube of this number."""
 
 
 def _sentence(what: Sentence, right: float, guess: float, scene: Scene) -> str:
@@ -45,7 +45,7 @@ def _sentence(what: Sentence, right: float, guess: float, scene: Scene) -> str:
 
 @attack("linkage-exact", level=1, knows=_KNOWS, needs=("original",), cost="instant", reference=_DOMINGO)
 def exact(scene: Scene, ctx: Context) -> Found:
-    """Claim a released record that has the same keys."""
+    """Claim a released record with the same keys."""
     if scene.matcher is not None:
         return _fitting(scene, scene.matcher, ctx)
     targets = _targets(scene, ctx)
@@ -74,7 +74,7 @@ def exact(scene: Scene, ctx: Context) -> Found:
 
 
 def _fitting(scene: Scene, matcher: Matcher, ctx: Context) -> Found:
-    """Claim a record whose published sets hold all keys of a person."""
+    """Claim a record whose published ranges and sets contain all keys of a person."""
     targets = _targets(scene, ctx)
     fits = matcher.fitting(targets)
     classes = matcher.classes

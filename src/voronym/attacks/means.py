@@ -1,4 +1,4 @@
-"""Means: an intruder who knows all others in a group subtracts them from the published mean."""
+"""Means: an intruder who knows all other members of a group subtracts them from the published mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01
-"""Share of a standard deviation: a key estimated this closely counts as found."""
+"""A key estimated within this share of a standard deviation counts as found."""
 
 
 @attack(
@@ -62,7 +62,7 @@ def means(scene: Scene, ctx: Context) -> Found:
 
 
 def _as_it_was(true: Floats, published: Floats) -> bool:
-    """Whether a key is published unchanged or not at all: then nothing is left to subtract."""
+    """Whether a key is published unchanged or not at all; then there is nothing to subtract."""
     near = 1e-9 * float(np.nanstd(true))  # not of the values: dates and numbers far from 0 differ by little
     return bool((np.isclose(true, published, rtol=0.0, atol=near) | np.isnan(published)).all())
 

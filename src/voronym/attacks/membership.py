@@ -1,10 +1,10 @@
 """Membership: an intruder guesses who was in the table.
 
-The intruder knows the whole record of a person and asks whether it is among those that the release was made
-from. What they see is how near the release comes to the record. To know how near it would come anyway, people
-are needed who are not in the table: a control file, or the table's own people. In the second case they are
-halved at random, a release is made of one half, and the intruder must tell the halves apart. With several
-such releases they learn besides how near a release comes to this very person who is not in it.
+The intruder knows the whole record of a person and asks whether the person is in the table. They see how near
+the release comes to the record. To know how near it comes to other people, they need people outside the
+table: a control file, or the table's own people. In the second case the people are halved at random, each
+half gets a release, and the intruder must tell the halves apart. With several such releases, the intruder
+also learns how near a release without this person comes to them.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ Bools = NDArray[np.bool_]
 def membership(scene: Scene, ctx: Context) -> Found:
     """Decide which of two people is in the table, by how near the release comes to each.
 
-    Success is the area under the curve (AUC): how often the intruder is right about two people, of whom one
-    is in the table. The sentence also tells how many members are recognised where 1 in 100 others is taken
-    for one. How nearness is measured is chosen on half of the people, and tried on the other half.
+    Success is the area under the curve (AUC): the rate of right answers about two people, one of them in
+    the table. The sentence also reports how many members are recognised if 1 in 100 others is mistaken
+    for one. The measure of nearness is chosen on half of the people and tested on the other half.
     """
     if scene.control is not None:
         trials, basis = _strangers(scene, ctx), "people who are not in the table"
@@ -116,7 +116,7 @@ def _sentence(whole: Verdict, keys: Verdict, people: int) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How well one signal tells members from others."""
+    """How well a signal separates members from others."""
 
     signal: str
     auc: Share
@@ -125,11 +125,11 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Releases, the people in each, and the signals the intruder sees for everybody.
+    """Releases, the people in each, and the signals that the intruder sees for everybody.
 
-    ``signals`` and ``inside`` have a row for each release and a column for each person; ``clusters`` says
-    which people stand and fall together; ``size`` is the number of people in a release. Releases come in
-    pairs where two were made of the halves of one draw.
+    ``signals`` and ``inside`` have a row for each release and a column for each person. ``clusters`` has
+    the cluster of dependent people. ``size`` is the number of people in a release. Two releases from the
+    halves of one draw form a pair.
     """
 
     signals: Mapping[str, Floats]
@@ -183,10 +183,10 @@ class Trials:
         return _between(value, variance, freedom, least, confidence)
 
     def _hits(self, name: str, among: Bools, confidence: float) -> Share:
-        """Return how many members score above all but 1 in 100 of the others.
+        """Return the share of members who score above all but 1 in 100 of the others.
 
-        The limit is itself estimated: the ends of the interval take the limits between which that share of
-        others lies, each with half of what may go wrong.
+        The threshold is estimated, too. So each end of the interval uses an end of the threshold's
+        own interval, with half of the error probability.
         """
         scores, here = self.signals[name][:, among], self.inside[:, among]
         others = np.sort(scores[~here])
@@ -242,7 +242,7 @@ def _between(value: float, variance: float, freedom: float, least: int, confiden
 
 
 def _limits(n: int, confidence: float) -> tuple[float, float]:
-    """Return the shares of n people that enclose the limit which 1 in 100 of all people pass."""
+    """Return an interval, in shares of n people, for the threshold that 1 in 100 people exceed."""
     tail = (1 - confidence) / 2
     k = ALARMS * n
     high = float(special.betaincinv(k + 1, max(n - k, 1e-9), 1 - tail))
@@ -250,7 +250,7 @@ def _limits(n: int, confidence: float) -> tuple[float, float]:
     return 1 - high, 1 - low
 
 
-# -- who is in and who is not ----------------------------------------------------------------------------
+# -- members and others ----------------------------------------------------------------------------------
 
 
 def _strangers(scene: Scene, ctx: Context) -> Trials:
@@ -272,7 +272,7 @@ def _strangers(scene: Scene, ctx: Context) -> Trials:
     seen = _signals(there, ctx)
     n = len(members) + len(picked)
     clusters = np.arange(n)
-    if scene.own is not None:  # who shares a group is recognised or missed together
+    if scene.own is not None:  # people of a group are recognised or missed together
         clusters[: len(members)] = n + scene.classes.labels[scene.own[members]]
     inside_ = np.arange(n) < len(members)
     return Trials(
@@ -281,7 +281,7 @@ def _strangers(scene: Scene, ctx: Context) -> Trials:
 
 
 def _halves(scene: Scene, ctx: Context) -> Trials:
-    """Halve the people of the table, again and again, and make a release of each half."""
+    """Halve the people of the table several times, and make a release of each half."""
     table, rerun = scene.table, scene.rerun
     assert table is not None  # noqa: S101 - looked at before
     assert rerun is not None  # noqa: S101
@@ -326,7 +326,7 @@ def _pairs(scene: Scene) -> int:
 
 
 def _units(scene: Scene, n: int) -> Ints:
-    """Return the unit of each row: a household, or a person, goes in or out as a whole."""
+    """Return the unit of each row; a household or a person is included as a whole."""
     units = None if scene.table is None else scene.table.units
     if units is None:
         return np.arange(n)
@@ -345,11 +345,11 @@ def _compared(scores: Floats, inside: Bools) -> Floats:
 
 
 def _signals(scene: Scene, ctx: Context) -> dict[str, Floats]:
-    """Return how near the release comes to each person: by keys, and by all published columns.
+    """Return the nearness of the release to each person: by keys, and by all published columns.
 
-    Another column than the keys that is not the same adds 1 ("equal"); as a number it adds the difference in
-    standard deviations, up to 1 ("near"); or the columns go first, and keys decide among rows that agree in
-    as many of them ("values").
+    A different value in another column adds 1 ("equal"); a number adds its difference in standard
+    deviations, up to 1 ("near"). With "values", agreement in these columns comes first, and keys decide
+    among rows that agree in equally many.
     """
     X, Y = scene.points
     beside: list[tuple[Floats, Floats, float]] = []

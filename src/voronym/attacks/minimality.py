@@ -1,4 +1,4 @@
-"""Minimality: an intruder runs the tool on other possible worlds and keeps those with the same release."""
+"""Minimality: an intruder reruns the tool on other possible tables and keeps those with the same release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.core.sentence import Sentence
 special = later.module("scipy.special")
 
 MOST_PEOPLE = 60
-"""Number of people above which a walk through the worlds is too short to tell anything."""
+"""Above this number of people, a walk through the possible tables is too short to be informative."""
 
 
 @attack(
@@ -29,10 +29,10 @@ MOST_PEOPLE = 60
     instead="by counting in the groups",
 )
 def minimality(scene: Scene, ctx: Context) -> Found:
-    """Rerun the tool on other worlds, and keep those that give the same release.
+    """Rerun the tool on other possible tables, and keep those with the same release.
 
-    Success is the expected share of right guesses of a confidential value by such an intruder; the control
-    counts in the published groups. What exceeds it is what the method itself gave away.
+    Success is the expected share of right guesses of a confidential value. The control counts values in
+    the published groups. The difference is the information that the method itself revealed.
     """
     table, rerun = scene.table, scene.rerun
     if table is None or rerun is None:

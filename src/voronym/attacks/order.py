@@ -12,7 +12,7 @@ from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 
 LEAST = 20
-"""Smallest number of people in which an order can be seen."""
+"""Smallest number of people in which an order can be recognised."""
 
 
 @attack(
@@ -25,7 +25,7 @@ LEAST = 20
 def order(scene: Scene, ctx: Context) -> Found:
     """Claim the row at the same position, from the top or the end, or the row after a neighbour's.
 
-    Which of the three is chosen on one half of the people, and tried on the other.
+    The best of the three is chosen on half of the people and tested on the other half.
     """
     known = np.flatnonzero(scene.links >= 0)
     place, m = scene.links[known], len(scene.released)

@@ -1,8 +1,8 @@
 """Reconstruction: an intruder who knows everybody else's record runs the method again.
 
-They know all of the table but one cell, the program, the recipe and the public report. They put every value
-into the cell that it could have, and keep those that give the same release. A method that draws nothing
-gives away here what it depends on: often the only value that fits is the true one.
+They know the whole table but one cell, the program, the recipe and the public report. They try each possible
+value of the cell, and keep the values that give the same release. If a method has no random draws, often only
+the true value fits.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from voronym.table.frame import as_frame
 from voronym.table.table import Table
 
 PEOPLE = 12
-"""People per column whose cells are reconstructed, besides those at its ends."""
+"""Number of people per column whose cells are reconstructed, in addition to the people at its ends."""
 VALUES = 12
-"""Values tried in a cell: the true one, and others of the column, drawn at random."""
-MOST, BRIEF = 5_000, 150
-"""Largest number of records of a rerun; BRIEF applies if time is short."""
-_FEW = 5  # people, and values, where time is short
+"""Number of values tried in a cell: the true one, and random others of the column."""
+MOST_RECORDS, BRIEF_RECORDS = 5_000, 150
+"""Largest number of records of a rerun; BRIEF_RECORDS applies if time is short."""
+_BRIEF_CELLS = 5  # people, and values, where time is short
 
 
 @attack(
@@ -45,11 +45,11 @@ _FEW = 5  # people, and values, where time is short
     instead="by how often each value occurs",
 )
 def reconstruction(scene: Scene, ctx: Context) -> Found:
-    """Put other values into a cell, make the release again, and keep the values that give the same one.
+    """Put other values into a cell, make the release again, and keep the values with the same release.
 
-    Success is the chance of the true value among those that fit, each weighed by how often it occurs in the
-    table; the control takes all values of the column. Columns that are published as they are need no run:
-    all others taken away, the value left is that of the person.
+    Success is the probability of the true value among the fitting values, weighted by their frequency in
+    the table. The control uses all values of the column. An unmasked column needs no run: the intruder
+    removes all other people's values, and the person's value is left.
     """
     table = scene.table
     if table is None or scene.rerun is None:
@@ -122,8 +122,8 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
 
 
 def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
-    """Return a table that releases can be made of again and again: whole people, drawn by lot."""
-    most = MOST if scene.brief is None else BRIEF
+    """Return a random sample of whole people that is small enough for many releases."""
+    most = MOST_RECORDS if scene.brief is None else BRIEF_RECORDS
     if table.n <= most:
         return table
     units = table.units
@@ -138,7 +138,7 @@ def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
 
 
 def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context) -> list[Fits]:
-    """Try the cells, one of each column first, until time is up."""
+    """Try the cells until the time is over, beginning with one cell of each column."""
     if seconds is None:
         return ctx.map(tool.fits, cells)
     turns: dict[str, int] = {}
@@ -172,7 +172,7 @@ def _of_column(fitss: list[Fits]) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A cell, its value, the other values to try, and how often each occurs."""
+    """A cell, its value, the other values to try, and the frequency of each."""
 
     name: str
     row: int
@@ -181,7 +181,7 @@ class Cell:
     weight: float
     tried: Floats
     rest: float
-    """How often all other values of the column occur together."""
+    """Total frequency of all other values of the column."""
     domain: int
     drawn: bool
     """Whether the person was drawn at random, and not taken because of an extreme value."""
@@ -194,24 +194,24 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Which of the other values fit."""
+    """The other values that fit a cell."""
 
     cell: Cell
     fit: Ints
 
     @property
     def share(self) -> float:
-        """The share of the other values that fit."""
+        """Share of the tried other values that fit."""
         return float(len(self.fit) / len(self.cell.others))
 
     @property
     def many(self) -> float:
-        """Number of the column's values that fit, the true one included; estimated from those tried."""
+        """Estimated number of the column's values that fit, including the true one."""
         return 1.0 + self.share * (self.cell.domain - 1)
 
     @property
     def credit(self) -> float:
-        """The chance of the true value among those that fit."""
+        """The probability of the true value among the fitting values."""
         fitting = float(self.cell.tried[self.fit].sum() / self.cell.tried.sum()) * self.cell.rest
         return self.cell.weight / (self.cell.weight + fitting)
 
@@ -224,9 +224,9 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
     if len(values) < 2:
         return []
     there = np.flatnonzero(column.is_not_null().to_numpy())
-    if scene.own is not None and len(scene.own) == len(column):  # else a sample, of whom all are published
+    if scene.own is not None and len(scene.own) == len(column):  # otherwise a sample, all of it published
         there = there[scene.own[there] >= 0]
-    many, tries = (PEOPLE, VALUES) if scene.brief is None else (_FEW, _FEW)
+    many, tries = (PEOPLE, VALUES) if scene.brief is None else (_BRIEF_CELLS, _BRIEF_CELLS)
     drawn = ctx.rng.permutation(there)[:many]
     ends = [] if scene.schema[name].kind == "nominal" else [column.arg_min(), column.arg_max()]
     place = {value: at for at, value in enumerate(values)}
@@ -245,7 +245,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
 
 
 class _Tool:
-    """The method as a function of the content of one cell."""
+    """The release as a function of one cell's value."""
 
     def __init__(self, scene: Scene, table: Table) -> None:
         self.frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
@@ -258,9 +258,7 @@ class _Tool:
         self._remake = scene.remake or (lambda there: (rerun(there), ""))
         self.seen = self._published(self.table)
         if self._published(self.table) != self.seen:
-            raise Inapplicable(
-                "the method draws afresh each time, so that running it again does not tell which values fit"
-            )
+            raise Inapplicable("the method is random, so running it again does not show which values fit")
 
     def _published(self, table: Table) -> object:
         """Return a reader's view of the release of a table: unordered rows, and public figures."""
@@ -271,7 +269,7 @@ class _Tool:
         return fingerprint(as_frame(frame)), figures
 
     def fits(self, cell: Cell) -> Fits:
-        """Put other values into a cell, and return which give the same release."""
+        """Put other values into a cell, and return those with the same release."""
         column = self.frame[cell.name]
         fit = []
         for at, value in enumerate(cell.others):
@@ -282,6 +280,6 @@ class _Tool:
 
 
 def _put(column: pl.Series, row: int, value: Any) -> pl.Series:
-    """Return a column with another value in one row."""
+    """Return the column with another value in one row."""
     other = pl.Series(column.name, [value], dtype=column.dtype)
     return pl.concat([column[:row], other, column[row + 1 :]])

@@ -21,18 +21,18 @@ from voronym.errors import MissingExtraError
 
 @dataclass(frozen=True)
 class Exposure(Plain):
-    """What intruders get out of a release, ordered by how little they know. Not for publication.
+    """The success of intruders on a release, the least informed first. Not for publication.
 
     Parameters
     ----------
     outcomes : tuple of Outcome
-        Of each attack that could be made.
+        The outcome of each attack that could be run.
     skipped : mapping of str to str
         Each attack that could not, and why.
     notes : tuple of str
         Changes made to the tables for the comparison.
     seed : int
-        Of all samples.
+        Seed of all samples.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -44,11 +44,11 @@ class Exposure(Plain):
         for outcome in self.outcomes:
             if outcome.attack == name:
                 return outcome
-        ATTACKS[name]  # says which there are, where this is none
+        ATTACKS[name]  # raises with the known names if this is none
         raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
 
     def having(self, earlier: Exposure | None) -> Exposure:
-        """Return this together with the outcomes of earlier attacks that were not made again."""
+        """Return these outcomes together with earlier ones of other attacks."""
         made = {outcome.attack for outcome in self.outcomes}
         kept = (
             ()
@@ -60,7 +60,7 @@ class Exposure(Plain):
 
     @property
     def worst(self) -> Outcome | None:
-        """The outcome whose excess is surely largest; see `Outcome.rank`."""
+        """The outcome with the largest certain excess; see `Outcome.rank`."""
         return max(self.outcomes, key=lambda outcome: outcome.rank, default=None)
 
     def __str__(self) -> str:
@@ -171,14 +171,14 @@ def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[
 
 
 _BY_PLACE = ("row-order",)
-"""Attacks that look at the order of the rows."""
+"""Attacks that use the order of the rows."""
 _SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}
 
 
 def assault(
     scene: Scene, names: Sequence[str] | None = None, ctx: Context | None = None, *, seed: int = 0
 ) -> Exposure:
-    """Make the attacks that can be made.
+    """Run all attacks that are possible.
 
     Parameters
     ----------

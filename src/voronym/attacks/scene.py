@@ -40,10 +40,10 @@ TARGETS = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The published rule of a channel: how likely each combination of some keys becomes each other one.
+    """The published rule of a channel: the probability that each combination of keys becomes another one.
 
-    ``letters`` are the combinations, one for each row and column of ``rows``; where there is one more row, it
-    stands for all others together.
+    ``letters`` are the combinations, one per row and column of ``rows``. A further row, if any, stands
+    for all other combinations.
     """
 
     columns: tuple[str, ...]
@@ -58,17 +58,17 @@ class Scene:
     Parameters
     ----------
     released : polars DataFrame
-        What was published.
+        The published table.
     schema : Schema
         Role and kind of the published columns.
     original : polars DataFrame, optional
-        The same columns of the table that it was made from, of the same types.
+        The original table with the same columns and types.
     own : array of int, optional
         The released row of each original; -1 if it has none, or if the row is unknown.
     hidden : polars DataFrame, optional
         Columns of the original that were not published.
     control : polars DataFrame, optional
-        People who are not in the table, with the columns of the original.
+        People outside the table, with the columns of the original.
     earlier : tuple of polars DataFrame
         Earlier releases about some of the same people.
     file : Path, optional
@@ -200,10 +200,10 @@ class Scene:
         }
         return Scene(**{**vars_of(self), **moved})
 
-    # -- what attacks ask -----------------------------------------------------------------------------------
+    # -- inputs of attacks ---------------------------------------------------------------------------------
 
     def lacks(self, need: str) -> str | None:
-        """Return a sentence about what is missing; None if the need is met."""
+        """Return a sentence about a missing input; None if it is there."""
         there = {
             "original": self.original is not None,
             "links": self.own is not None,
@@ -226,7 +226,7 @@ class Scene:
 
     @property
     def persons(self) -> Ints | None:
-        """The person of each released row, numbered from 0, if people have several rows; or None."""
+        """The person of each released row, numbered from 0; None if each person has one row."""
         if self.table is None or self.table.persons is None or self.own is None:
             return None
         own = self.released_units(self.table.persons)
@@ -273,7 +273,7 @@ class Scene:
 
     @property
     def point_classes(self) -> Classes | None:
-        """The classes of equal points, if they are those of equal keys: ranges and codes have one middle."""
+        """The classes of equal points; None if keys are ranges or codes, whose midpoints can coincide."""
         return None if self.texts or self.sets else self.classes
 
     @cached_property
@@ -283,7 +283,7 @@ class Scene:
         return X if known is None or not np.array_equal(known.X, X) else known.X, Y, codec
 
     def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
-        """Return the keys of people and of released rows as points in one encoding, and the encoding."""
+        """Return the keys of people and of released rows as points, and the encoding that both share."""
         try:
             return encode(Pair(people, released, self.schema, (), self.texts, self.sets))[:3]
         except SchemaError as error:
@@ -332,7 +332,7 @@ class Scene:
 
 
 def vars_of(scene: Scene) -> dict[str, Any]:
-    """Return the fields of a scene, without computed ones."""
+    """Return the fields of a scene, without cached properties."""
     return {name: getattr(scene, name) for name in Scene.__dataclass_fields__}
 
 

@@ -1,4 +1,4 @@
-"""Singling out: a description that fits exactly one person in the table."""
+"""Singling out: describe a person so that the description fits nobody else in the table."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import codes, common, numbers
 
 GUESSES = 500
-"""Most descriptions tried; a small table has one for each released row."""
+"""Largest number of descriptions tried; at most one for each released row."""
 LEAST = 20
-"""If fewer descriptions than this fit exactly one released row, all others are tried as well."""
+"""If fewer descriptions than this fit exactly one released row, the other descriptions are tried, too."""
 TOGETHER = 3
 """Number of columns in a description."""
 _TRIES = 15  # sets of columns to try for a row, until one fits only this row
@@ -38,12 +38,12 @@ _TRIES = 15  # sets of columns to try for a row, until one fits only this row
 def singling(scene: Scene, ctx: Context) -> Found:
     """Describe a person by three columns of a released row so that nobody else in the table fits.
 
-    A label must be the same, and so must a number that is no key and was published as it is; a number of a
-    key at least (or at most) as large as in the row, away from the middle. Sets of columns are tried until
-    the description fits no other released row; rows for which there is none are left alone. Where people are
-    given who are not in the table, the control asks whether a description fits exactly one of as many of
-    them. Otherwise it describes rows whose values were drawn column by column: it knows what each column
-    holds, and nothing of what goes together.
+    A label must be equal; so must a number that is no key and was published unchanged. For a number that
+    is a key, the description is "at least" or "at most" the row's value, away from the middle. Sets of
+    columns are tried until the description fits no other released row; rows without such a description
+    are skipped. If people outside the table are given, the control tests whether a description fits
+    exactly one of as many of them. Otherwise it describes rows with values drawn column by column: it
+    knows each column, but no relations between columns.
     """
     made = [_Column.of(name, scene) for name in scene.released.columns]
     before = [element.before for element in made]
@@ -130,7 +130,7 @@ def _describe(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column of all tables as numbers, whether their order means something, and its middle."""
+    """A column of all tables as numbers, whether it is ordered, and its middle."""
 
     before: Floats
     after: Floats
@@ -140,7 +140,7 @@ class _Column:
 
     @classmethod
     def of(cls, name: str, scene: Scene) -> _Column:
-        """Take a column; include outsiders only if there are at least as many as people."""
+        """Take a column; use people outside the table only if there are at least as many as people in it."""
         before, after, others = scene.people[name], scene.released[name], scene.control
         n = len(before)
         known = (
@@ -160,7 +160,7 @@ class _Column:
         return cls(x[:n], y, x[n:] if known else None, ordered, middle)
 
     def fits(self, x: Floats, value: float) -> NDArray[np.bool_]:
-        """Return which values of this column fit a described one."""
+        """Return which values of the column fit a described value."""
         if np.isnan(value):
             return np.isnan(x)
         if not self.ordered:
@@ -170,7 +170,7 @@ class _Column:
 
 
 def _fits(made: list[_Column], columns: list[Floats], chosen: Ints, values: list[float]) -> int:
-    """Return how many rows fit a description."""
+    """Return the number of rows that fit a description."""
     return _together([made[j].fits(columns[j], value) for j, value in zip(chosen, values, strict=True)])
 
 

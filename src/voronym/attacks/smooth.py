@@ -1,4 +1,4 @@
-"""A smooth guess of numbers from one column: the mean over neighbours in the order of its values."""
+"""Estimate numbers from one column, by means over neighbouring values."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from voronym.attacks.scene import Floats, Ints
 
 REACHES = (0, 1, 2, 4, 10, 30, 100)
-"""Numbers of values on either side to average over; the best is chosen for each number."""
+"""Numbers of neighbouring values on either side to average over; the best is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
 class Smoother:
-    """Guesses from one column.
+    """Estimates from one column.
 
-    ``left_out`` has, for each record that was learned from, the guess of a model that has not seen this
-    record; ``guesses`` those for every place among the values learned from, and ``place`` that of every row.
+    ``left_out`` has, for each training record, the estimate of a model without this record. ``guesses``
+    has the estimate for each training value, and ``place`` the training value of every row.
     """
 
     left_out: Floats
@@ -26,7 +26,7 @@ class Smoother:
 
     @classmethod
     def fit(cls, column: tuple[Floats, bool], rows: Ints, truth: Floats) -> Smoother:
-        """Learn from the rows whose truth is known.
+        """Learn from the rows with known keys.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class Smoother:
         rows : array of int, shape (t,)
             The rows that are known.
         truth : array, shape (t, d)
-            What is guessed.
+            The numbers to estimate.
         """
         values, ordered = column
         levels, place = np.unique(values[rows], return_inverse=True)
@@ -63,7 +63,7 @@ class Smoother:
 
 
 def _means(count: Ints, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:
-    """Return means over ranges of levels, each shrunk as if one more record had the overall mean."""
+    """Return means over ranges of levels, shrunk as if one more record had the overall mean."""
     counts = np.concatenate([[0.0], np.cumsum(count)])
     totals = np.vstack([np.zeros(sums.shape[1]), np.cumsum(sums, axis=0)])
     low, high = np.clip(first, 0, len(count)), np.clip(last, 0, len(count))

@@ -1,8 +1,8 @@
-"""Other worlds: every assignment of confidential values that fits the release.
+"""Possible worlds: all assignments of confidential values to people that fit the release.
 
-A world gives every person one of the confidential records of the table. Somebody who knows everybody's keys
-and has the tool asks of each world whether the tool would have published the same. Under a prior that has no
-favourites, the chance that a person has a value is the share of such worlds in which they have it.
+A world gives each person one of the confidential records of the table. An intruder who knows everybody's keys
+and has the tool tests whether each world gives the same release. With equal prior probabilities, the
+probability of a person's value is the share of fitting worlds in which they have it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 World = tuple[int, ...]
 
 EXHAUSTIVE = 6_000
-"""Number of worlds up to which all are tried; above it, some are drawn."""
+"""Up to this number of worlds, all are tried; above it, worlds are drawn at random."""
 
 _STEPS = 10  # of a walk, for each world that may be tried: a world that was tried is remembered
 
@@ -41,14 +41,14 @@ BATCHES = 10
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """The beliefs of an intruder who has the tool, and of one who only counts in the groups.
+    """Probabilities of values for an intruder who has the tool, and for one who only counts in groups.
 
     Parameters
     ----------
     column : str
         The confidential column.
     posterior : array, shape (n, values)
-        For each person the chance of each value of the column, by the worlds that give the same release.
+        For each person, the probability of each value of the column over the worlds with the same release.
     counts : array, shape (n, values)
         The share of each value in the person's group, as published.
     truth : array of int, shape (n,)
@@ -56,11 +56,11 @@ class Posteriors:
     worlds : int
         Worlds tried.
     consistent : int
-        Those that give the same release.
+        Number of worlds with the same release.
     exhaustive : bool
         Whether all worlds were tried.
     error : float
-        Standard error of `success`, where worlds were drawn.
+        Standard error of `success`, if worlds were drawn.
     fair : bool
         Whether no walk had to begin at the true world, which would make that world look likelier than it is.
     """
@@ -87,12 +87,12 @@ class Posteriors:
 
     @property
     def success(self) -> float:
-        """Mean probability of the true values for somebody who knows the method."""
+        """Mean probability of the true values for an intruder who has the tool."""
         return _of(self.posterior, self.truth)
 
     @property
     def control(self) -> float:
-        """Mean probability of the true values for somebody who only counts in the groups."""
+        """Mean probability of the true values for an intruder who only counts in the groups."""
         return _of(self.counts, self.truth)
 
 
@@ -109,7 +109,7 @@ def posteriors(
     draws: int = 1,
     ctx: Context | None = None,
 ) -> tuple[Posteriors, ...]:
-    """Rerun a tool on other worlds and return what its release reveals to somebody who has the tool.
+    """Rerun a tool on other worlds, and return what an intruder with the tool learns from its release.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def posteriors(
         The published table, row i of person i; by default the result of the tool. Needed if the tool draws at
         random.
     most : int
-        Worlds tried at most. Up to that number all are enumerated; otherwise random walks through the worlds
-        that give the same release, by exchanging the confidential records of a few people, try as many.
+        Largest number of worlds to try. Up to it, all are enumerated; otherwise random walks visit as many,
+        by exchanging the confidential records of a few people.
     draws : int
         Number of runs on each world, if the tool draws at random.
     ctx : Context, optional
@@ -207,7 +207,7 @@ class _Tool:
 
 @dataclass
 class _Weights:
-    """Worlds that give the same release, as sums of weights for each person and record, in batches."""
+    """Summed weights of worlds with the same release, for each person and record, in batches."""
 
     sums: Floats  # batches x n x records
     tried: int
@@ -231,15 +231,16 @@ def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
 
 
 def _walk(tool: _Tool, seen: object, most: int, groups: Ints, ctx: Context) -> _Weights:
-    """Walk through the worlds that give the same release, several times, by exchanges of a few records.
+    """Walk several times through the worlds with the same release, by exchanging a few records at a time.
 
-    Exchanges are drawn alike in both directions, and one that leads to another release is not made: all
-    worlds that can be reached are visited equally often (Metropolis). Where the tool draws at random, a world
-    is left in proportion to how often it gives the release.
+    Exchanges are proposed symmetrically, and exchanges that change the release are rejected. So all
+    reachable worlds are visited equally often (Metropolis). If the tool is random, a world is weighted by
+    the frequency of the release.
 
-    A walk from the true world stays near it for a while and finds it likelier than it is. So each begins
-    where records were dealt at random within the published groups: if nothing but the counts can be learned,
-    that is a fair draw already. Where no such world gives the release, the walk has to begin at the true one.
+    A walk from the true world stays near it for a while, which would overestimate its probability. So
+    each walk begins at a world dealt at random within the published groups; if only the counts can be
+    learned, that is already a fair draw. If no such world gives the release, the walk begins at the true
+    world.
     """
     n = len(tool.world)
     if tool.weight(tool.world, seen) == 0:
@@ -275,7 +276,7 @@ _DEALS = 20
 
 
 def _dealt(tool: _Tool, seen: object, groups: Ints, most: int, ctx: Context) -> tuple[list[int], bool]:
-    """Deal the records of each group to its members until the release is the same; else the true world."""
+    """Deal the records of each group to its members until the release is the same; or take the true world."""
     records = np.array(tool.world)
     for _ in range(_DEALS):
         if len(tool.known) >= most:
@@ -321,7 +322,7 @@ def _permutations(world: World) -> int:
 
 
 def _column(tool: _Tool, name: str, weights: _Weights, groups: Ints, exhaustive: bool) -> Posteriors:
-    """Return what the worlds reveal about one column."""
+    """Return the probabilities of one column's values over the worlds."""
     codes = equivalence_classes(as_frame(tool._frame), [name]).labels
     values = int(codes.max()) + 1
     of_record = np.zeros((weights.sums.shape[2], values))

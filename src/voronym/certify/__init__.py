@@ -1,9 +1,11 @@
-"""Bounds and optimality: how little any k-anonymous partition of these records can lose.
+"""Bounds and optimality: the least loss of any k-anonymous partition of these records.
 
-`front` has the door, `lower_bound`; `bound` the result and its rounding; `neighbours` the cheap bound, for
-any number of records; `exact` the optimum of few. Column generation: `columns` the work as a whole, `state`
-what is known at any moment, `master` the linear problem, `pricing` the search for groups, `integer` the
-partitions among them.
+``front``       `lower_bound`, the entry point
+``bound``       the result and its rounding
+``neighbours``  a cheap bound for any number of records
+``exact``       the optimum for few records
+``columns``     column generation: ``state`` holds its state, ``master`` the linear problem, ``pricing``
+                searches for groups, ``integer`` for partitions into them
 """
 
 from voronym.certify.bound import Bound

@@ -14,19 +14,20 @@ UNIT = 2.0**-53
 """Largest relative error of one rounded operation."""
 
 SLACK = 2048
-"""Rounded operations by which any bound is lowered, in addition to those that grow with k and d: see `shave`.
+"""Number of rounded operations by which every bound is lowered, in addition to those that grow with k and d:
+see `shave`.
 """
 
 
 def shave(value: float, *, operations: int = 0) -> float:
-    """Return a non-negative sum lowered by more than rounding can have raised it.
+    """Return a non-negative sum, lowered by more than rounding can have raised it.
 
-    Every quantity here is a sum of non-negative terms: squares of differences of the given numbers. A
-    difference, a square, a product and each level of a sum have a relative error of at most 2^-53, and
-    errors of non-negative terms do not amplify each other; so a result of t operations in a row is at most
-    ``(1 + 2^-53)^t`` times the true one. ``operations`` says how many grow with the data (columns, group
-    size); 2048 more are taken off for what does not: levels of sums, depth of a tree, square roots. Squares
-    that leave the range of normal numbers are the exception; 1e-300 is more than all of them together.
+    Every quantity here is a sum of non-negative terms: squares of differences. A difference, a square, a
+    product and each level of a sum have a relative error of at most 2^-53, and errors of non-negative
+    terms do not amplify each other. So the result of t consecutive operations is at most ``(1 +
+    2^-53)^t`` times the true one. ``operations`` is the number that grows with the data (columns, group
+    size). 2048 more are subtracted for the rest: levels of sums, depth of a tree, square roots. Squares
+    below the range of normal numbers are the exception; 1e-300 exceeds all of them together.
     """
     return max(0.0, value * (1.0 - (operations + SLACK) * UNIT) - 1e-300)
 
@@ -46,7 +47,7 @@ class Bound:
     k, n : int
         Least size of a group; number of records.
     kind : str
-        How it was proven: "neighbours", "local", "columns" or "exact".
+        Kind of proof: "neighbours", "local", "columns" or "exact".
     optimal : bool
         Whether ``partition`` attains the bound: no partition is better, up to rounding, or up to some
         hundred-thousandths if an integer programme ended the proof.
@@ -76,7 +77,7 @@ class Bound:
     partition: Partition | None = None
 
     def gap(self, sse: float) -> float:
-        """Return how far a partition's SSE is above the bound at most, in percent: 100 (sse - bound) / bound.
+        """Return an upper limit on a partition's SSE above the bound, in percent: 100 (sse - bound) / bound.
 
         0 if both are 0; infinite if only the bound is 0.
         """

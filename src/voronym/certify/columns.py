@@ -16,7 +16,7 @@ from voronym.partition import Partition
 from voronym.problem import Problem
 
 LARGEST = 6000
-"""Largest number of records: all distances are kept, which takes 8 n^2 bytes."""
+"""Largest number of records: all distances are stored, which takes 8 n^2 bytes."""
 
 REGION = 400
 """Number of records in the first regions that are improved separately."""
@@ -25,17 +25,17 @@ POOL = 3000
 """Number of groups in the first integer problem over the whole table."""
 
 CUTS, AT_ONCE = 150, 400
-"""Most cuts added at a time; the second for a proof of a few seconds, with few rounds."""
+"""Largest number of cuts per round; the second is for a proof of a few seconds, with few rounds."""
 
 
 PROOF = 0.75
-"""Share of the time after which the bound waits for partitions."""
+"""Share of the time after which work on the bound stops, so that partitions can be searched."""
 
 FIRST, CLIMB = 0.1, 0.35
 """Shares of the time for the first try, and for a second with prices of smaller groups."""
 
 HARD = 50
-"""Nodes per record above which pricing is slow enough that prices of smaller groups pay off."""
+"""Search nodes per record above which pricing is slow, so that prices of smaller groups pay off."""
 
 LONGEST = 600.0
 """Seconds planned for the first steps if there is more time, or no limit."""
@@ -49,19 +49,19 @@ def columns(
     seeds: Sequence[Partition] = (),
     enough: Enough | None = None,
 ) -> Bound:
-    """Bound the SSE by the linear relaxation of set partitioning, and look among its groups for partitions.
+    """Bound the SSE by the linear relaxation of set partitioning, and search its groups for partitions.
 
-    The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE (where
-    groups publish modes, of least loss as published). Relaxed, groups may be taken in part. Prices of the
-    records that no group's cost falls short of prove a bound: their sum. Groups that are cheaper than their
-    records' prices are found exactly, by branch and bound, and join until there are none. Subset-row cuts
-    then forbid what no partition does: weights of more than 1, in all, on the groups with two or three of
-    some three records. Dives and the integer problem over the likeliest groups give partitions; where those
-    groups are all that a better one could have, the optimum.
+    The problem: choose groups of k to 2k-1 records, each record in exactly one, with the least total SSE
+    (or the least loss as published, if groups publish modes). In the relaxation, groups may be taken in
+    part. Prices of the records prove a bound, their sum, if no group costs less than its records' prices.
+    Groups that cost less are found exactly, by branch and bound, and added until there are none.
+    Subset-row cuts then exclude fractional solutions: the groups with two or three of some three records
+    have a total weight of at most 1. Dives and the integer problem over the likeliest groups give
+    partitions. If these groups are all that a better partition could use, the result is the optimum.
 
-    Guarantee: the bound is true whenever the work is stopped, by the deadline or by a request to finish;
-    before the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes;
-    time grows with k.
+    Guarantee: the bound is valid whenever the work stops, by the deadline or by a request to finish.
+    Before the distances are computed, such a request raises `voronym.errors.Unfinished`. Cost: memory 8
+    n^2 bytes; time grows with k.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def columns(
     ctx : Context
         Gets loss and bound; without a deadline the work ends when nothing more can be done.
     seeds : sequence of Partition
-        More partitions whose groups are worth knowing.
+        Further partitions with useful groups.
     enough : Enough, optional
         When to end before the time is over; by default with the optimum.
 
@@ -142,7 +142,7 @@ def _search(state: State, ctx: Context) -> None:
 
 
 def tighten(state: State, ctx: Context) -> None:
-    """Solve the relaxation, and again with cuts for as long as they raise the bound."""
+    """Solve the relaxation, then solve it again with cuts while these raise the bound."""
     relax(state, ctx)
     while not ctx.over and not state.closed:
         before = state.bound

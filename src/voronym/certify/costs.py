@@ -20,11 +20,11 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """A group costs its squares about the mean, and a weight for each member without its mode of a column.
+    """The cost of groups: squares about the mean, and a weight for each member without the mode of a column.
 
-    A group's cost is the least sum, over what it could publish, of what its members lose by it. So the
-    subsets of k of a group of m cost on average at most ``k/m`` of what it costs itself: prices that are
-    valid for groups of k are valid for larger ones.
+    The cost of a group is the least total loss of its members over all values it could publish. So the
+    k-subsets of a group of m cost on average at most ``k/m`` of its cost, and prices that are valid for
+    groups of k are valid for larger groups.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class Costs:
     codes : array of int, shape (c, n)
         The categories of each column, numbered from 0.
     weights : array, shape (c,)
-        What a wrong category costs.
+        The cost of a wrong category.
     width : int
         Number of columns of numbers: rounding grows with them.
     total : float
-        What the loss is a share of: the sum of squares of all coordinates, in the units of the data.
+        The total that losses are a share of: the sum of squares of all coordinates, in the units of the data.
     scale : float
-        By what distances and weights were multiplied.
+        Factor on distances and weights.
     """
 
     D2: Floats
@@ -71,7 +71,7 @@ class Costs:
 
     @classmethod
     def plain(cls, X: Floats, ctx: Context) -> Costs:
-        """Return the costs of means alone."""
+        """Return the costs of means only."""
         return cls(
             distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X)
         )
@@ -96,11 +96,11 @@ class Costs:
         return math.fsum(self.group(cell) for cell in cells)
 
     def differing(self, most: int) -> Floats:
-        """Return the most that a differing pair adds to a distance, in groups of at most ``most``.
+        """Return an upper bound on the distance that a differing pair adds, in groups of at most ``most``.
 
-        Of m records of which M have the mode, at most ``(m - M) (m + M - 1) / 2`` pairs differ, and M is at
-        most m - 1 where any does: so the members without the mode are at least the pairs that differ, divided
-        by m - 1. A group costs the sum of its pairs divided by m.
+        If M of m records have the mode, at most ``(m - M) (m + M - 1) / 2`` pairs differ. M is at
+        most m - 1 if any pair differs, so the number of members without the mode is at least the
+        number of differing pairs divided by m - 1. A group costs the sum of its pairs divided by m.
         """
         return self.weights * most / (most - 1)
 

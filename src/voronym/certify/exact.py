@@ -1,4 +1,4 @@
-"""The true optimum, for few records or one column."""
+"""The true optimum, for few records or for one column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.space.base import square_distances
 from voronym.space.published import PublishedPoints
 
 PUBLISHED = 12
-"""The same if groups publish other values than means, because each subset is evaluated separately."""
+"""The same limit if groups publish other values than means, because each subset is evaluated separately."""
 
 SUBSETS = 16
 """Largest number of records for subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
@@ -66,10 +66,10 @@ def published_by_subsets(problem: Problem, records: PublishedPoints, ctx: Contex
 def optimum(X: NDArray[np.float64], k: int, part: Partition, seconds: float, *, error: float = 0.0) -> Bound:
     """Return the bound that an optimal partition proves.
 
-    Its SSE was summed about rounded means, which adds ``n d shift^2`` at most. ``error`` is the largest error
-    of the differences that it was found with, where they are not rounded each by itself: that changes an SSE
-    by at most ``2 error sum_i |x_i - c| + n error^2``, the sum being at most ``sqrt(n SSE)``; twice, once
-    for this partition and once for the true optimum.
+    Its SSE was summed about rounded means, which adds at most ``n d shift^2``. ``error`` is the largest
+    error of the differences used in the search, if they are not rounded one by one. It changes an SSE by
+    at most ``2 error sum_i |x_i - c| + n error^2``, in which the sum is at most ``sqrt(n SSE)``. It
+    counts twice, for this partition and for the true optimum.
     """
     n, sse = len(X), part.sse(X)
     shift = (8 + 2 * int(part.sizes.max())) * UNIT * float(np.abs(X).max())
@@ -88,10 +88,11 @@ def distances(X: NDArray[np.float64], ctx: Context) -> NDArray[np.float64]:
 
 
 def exact(X: NDArray[np.float64], k: int, ctx: Context, *, partition: Partition | None = None) -> Bound:
-    """Find the optimum: of one column by runs of its sorted values, of up to 16 records by subsets.
+    """Find the optimum: for one column by runs of its sorted values, for up to 16 records by subsets.
 
-    More records go through column generation with cuts, which ends with the optimum for a hundred or so if k
-    is small; where the time ends it, ``optimal`` is False and the bound what was proven by then.
+    More records are solved by column generation with cuts, which reaches the optimum for about a hundred
+    records if k is small. If the time ends first, ``optimal`` is False, and the bound is the one proven
+    so far.
 
     Examples
     --------

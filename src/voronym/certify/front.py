@@ -24,10 +24,11 @@ from voronym.space.published import PublishedPoints
 KINDS = ("auto", "neighbours", "local", "columns", "exact")
 
 FEW = 1000
-"""Records up to which column generation starts even without time: its first bound is quick."""
+"""Up to this number of records column generation starts even without time, because its first bound is quick.
+"""
 
 WIDEST = 12
-"""Largest k for which "auto" generates columns: above it, pricing stops at its node limits."""
+"""Largest k for which "auto" generates columns; above it, pricing stops at its node limits."""
 
 
 @checked
@@ -41,10 +42,10 @@ def lower_bound(
     seed: int | np.random.Generator | None = 0,
     progress: ProgressCallback | None = None,
 ) -> Bound:
-    """Prove how little any partition into groups of at least k records can lose.
+    """Prove a lower bound on the loss of any partition into groups of at least k records.
 
-    The claim: for every partition of the rows of X into groups of at least k, its sum of squared distances to
-    the groups' means is at least ``bound.sse``.
+    The claim: for every partition of the rows of X into groups of at least k, the sum of squared
+    distances to the groups' means is at least ``bound.sse``.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def lower_bound(
         For random choices.
     progress : callable, optional
         Called with a `voronym.Progress` that has loss and bound, in percent. It may raise
-        `voronym.FinishEarly` to end the work with what is proven so far.
+        `voronym.FinishEarly` to end the work with the best bound so far.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def prove(
 ) -> Bound:
     """Prove a bound for a problem in a context, as `lower_bound` does.
 
-    The deadline or a request to finish returns the proof so far; where that is nothing yet, the wish raises
+    At the deadline or a request to finish, it returns the bound so far; without one, the request raises
     `voronym.errors.Unfinished`.
 
     Parameters
@@ -145,21 +146,22 @@ def _start(problem: Problem, ctx: Context) -> Partition:
 
 
 BRIEF = 3.0
-"""Most seconds for the proof of a release without a time limit."""
+"""Largest number of seconds for the proof of a release without a time limit."""
 
 COLUMNS = 5_000
-"""Records up to which column generation is used: it keeps all distances in memory."""
+"""Up to this number of records column generation is used; it keeps all distances in memory."""
 
 _CHEAP, _FLAT = 1.5e11, 6
-"""Above n² · d = 1.5e11 the nearest-neighbour bound takes more than a minute, unless there are at most six
-columns, where boxes spare most of the distances."""
+"""Above n² · d = 1.5e11 the nearest-neighbour bound takes more than a minute. With at most six columns it is
+five times as fast, because boxes spare most distances.
+"""
 
 
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
-    """Prove a bound for a partition within a few seconds; None if there are too many records.
+    """Prove a bound for a partition within seconds; None if there are too many records.
 
-    Up to 5,000 records and k = 12 by column generation, in three seconds at most, and less where the gap is
-    small by then. Else by what is seen around each record.
+    Up to 5,000 records and k = 12 by column generation, for at most 3 s, or less if the gap is small
+    earlier. Otherwise from the neighbours of each record.
     """
     n, d = problem.points.shape
     if n <= COLUMNS and problem.k <= WIDEST:

@@ -15,14 +15,15 @@ LARGEST_POOL = 100_000
 """Largest number of groups in an integer problem."""
 
 TIRED = 6
-"""Number of regions without a gain, one after the other, before larger ones are tried."""
+"""Number of consecutive regions without a gain after which larger regions are tried."""
 
 
 def candidates(state: State, ctx: Context, pool: int) -> tuple[list[Integers], bool]:
     """Return the ``pool`` likeliest groups of a better partition, and whether these are all.
 
-    Against feasible prices all reduced costs are 0 or more, and those of the groups of a partition add up to
-    its SSE minus the bound at most. So a group whose reduced cost is not below the gap is in no better one.
+    With feasible prices all reduced costs are at least 0, and those of a partition's groups add up to at
+    most its SSE minus the bound. So a group whose reduced cost is not below the gap is in no better
+    partition.
     """
     gap = (state.upper - state.bound) * (1.0 + 1e-9)
     room = 4e8 / (state.n * state.k * 16 * state.k)  # bytes for the groups of all anchors and sizes
@@ -37,9 +38,9 @@ def candidates(state: State, ctx: Context, pool: int) -> tuple[list[Integers], b
 def restricted(state: State, ctx: Context, seconds: float, *, pool: int) -> tuple[bool, bool]:
     """Choose the best partition among the likeliest groups by branch and bound.
 
-    The cuts go along. ``seconds`` are for the search alone. Where the groups are all that a better partition
-    could have, the end of the search is the proof that the best is optimal. Returns whether the best became
-    better, and whether the search ended.
+    The cuts are included. ``seconds`` is for the search alone. If the groups are all that a better
+    partition could use, a completed search proves that the best is optimal. Return whether the best
+    improved, and whether the search was completed.
     """
     result, everything = candidates(state, ctx, pool)
     cells = [np.sort(cell) for cell in state.partition.cells()]
@@ -55,8 +56,8 @@ def choose(
 ) -> tuple[list[Integers], bool]:
     """Partition ``records`` into groups among ``cells``, a first partition of them, and ``candidates``.
 
-    Minimises the SSE by branch and bound. Returns the groups, none where there is no answer in time, and
-    whether the search ended.
+    Minimise the SSE by branch and bound. Return the groups (empty without an answer in time), and whether
+    the search was completed.
     """
     groups = list({group.tobytes(): group for group in [*cells, *candidates]}.values())
     whole = len(records) == state.n
@@ -79,10 +80,10 @@ def choose(
 def regions(state: State, ctx: Context, *, size: int) -> bool:
     """Improve the worst regions of the best partition, one at a time; return whether that still pays.
 
-    The reduced costs of its groups add up to the gap at least: they say where there is something to gain. A
-    group is drawn by them, its neighbours join up to ``size`` records, and the groups inside whose reduced
-    cost is below those of the region's groups together go into a small integer problem, the likeliest ones.
-    It pays no longer after `TIRED` regions in a row without a gain.
+    The reduced costs of its groups add up to at least the gap, so they show where a gain is possible. A
+    group is drawn by its reduced cost, and neighbours join up to ``size`` records. The likeliest groups
+    within the region, with a reduced cost below the total of the region's groups, go into a small integer
+    problem. After `TIRED` consecutive regions without a gain it no longer pays.
     """
     failures = 0
     tired: dict[int, int] = {}
@@ -153,7 +154,7 @@ def _likely(
 
 
 def dive(state: State, ctx: Context, *, budget: int = 3000) -> bool:
-    """Fix the groups that the relaxation prefers, price the rest again, repeat; return whether it paid."""
+    """Fix the groups that the relaxation prefers, price the others again, repeat; return whether it paid."""
     master = state.master
     free = np.ones(state.n, bool)
     fixed: list[int] = []

@@ -1,8 +1,8 @@
-"""Valid prices for groups of 2, 3, ... records, each a step to the next: they make pricing fast for larger k.
+"""Valid prices for groups of 2, 3, ... records, each step from the last; they speed up pricing for larger k.
 
-While a group of m is built, q of its records are still unknown. What their own pairs of distances sum to was
-bounded by the nearest records of each, which is little. It is at least q times the SSE of a group of q, and
-that is bounded by valid prices for groups of q: far better.
+While a group of m is built, q of its records are unknown. The sum of their pairwise distances is at least q
+times the SSE of a group of q, which valid prices for groups of q bound from below. That is far better than a
+bound by the nearest neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from voronym.core.context import Context
 Floats = NDArray[np.float64]
 
 ENOUGH = 0.01
-"""Relative gap at which a step's prices are good enough."""
+"""Relative gap at which the prices of a step are good enough."""
 
 
 def climb(state: State, ctx: Context) -> None:
@@ -33,11 +33,11 @@ def climb(state: State, ctx: Context) -> None:
 
 
 def spread(near: Floats, size: int, prices: Floats) -> None:
-    """Put valid prices for groups of ``size`` into the table, for that size and for larger ones.
+    """Enter valid prices for groups of ``size`` into the table, for that size and larger ones.
 
-    The sum of the distances of the pairs of q records is on average that of their subsets of ``size``, times
-    ``q (q-1) / (size (size-1))``, and each record is in a share ``size / q`` of the subsets. So the pairs
-    sum to at least ``size (q-1) / (size-1)`` times the prices.
+    The pairwise distances of q records sum up to the mean over their subsets of ``size``, times ``q (q-1)
+    / (size (size-1))``, and each record is in a share ``size / q`` of the subsets. So the pairs sum up to
+    at least ``size (q-1) / (size-1)`` times the prices.
     """
     for q in range(size, near.shape[1] + 1):
         pairs = 2.0 * size * (q - 1) / (size - 1) * prices

@@ -1,4 +1,4 @@
-"""A bound for tables of any size: prices that rise record by record, as far as the groups around allow."""
+"""A bound for tables of any size: prices rise record by record, as far as the groups around it allow."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LEAF = 40
 """Number of records in a box."""
 
 LIST = 128
-"""Number of nearest records among which the groups around a record are searched."""
+"""Number of nearest records among which the groups around a record are sought."""
 
 WIDEST = 24
-"""Largest k for which prices are raised: above it the lists are too short."""
+"""Largest k for which prices are raised; above it the lists of neighbours are too short."""
 
 BUDGET = 40
 """Search nodes per record in a round."""
@@ -49,17 +49,17 @@ class Table:
 
 
 def local(X: Floats, k: int, ctx: Context) -> Bound:
-    """Prove prices by looking at the groups around each record.
+    """Prove prices by examining the groups around each record.
 
-    Start: the prices that the nearest records prove (`neighbours`). Let every group S with record i cost at
-    least r_i more than the prices of its members. Then all prices may rise at once, each by r_i / k: those
-    of a group of k rise by at most its own reserve. What is valid for k is so for larger groups. A lower
-    bound on r_i does as well: the search for the least group around i may stop anywhere; records that time
-    was too short for keep their price. Groups of 2, 3, ... records first: their prices make the search for
-    larger ones short.
+    The first prices are those of the nearest records (`neighbours`). Suppose that every group with record
+    i costs at least r_i more than the prices of its members. Then all prices may rise at once, each by
+    r_i / k: those of a group of k rise by at most its reserve. Prices that are valid for k are valid for
+    larger groups. A lower bound on r_i suffices, so the search around i may stop anywhere; records
+    without enough time keep their price. Groups of 2, 3, ... records come first, because their prices
+    shorten the search for larger ones.
 
-    Guarantee: true for every partition into groups of at least k, whenever it is stopped. Cost: that of the
-    nearest neighbours, and some tenths of a millisecond a record; memory 600 bytes a record.
+    Guarantee: valid for every partition into groups of at least k, whenever it is stopped. Cost: nearest
+    neighbours, and some tenths of a millisecond per record; memory 600 bytes per record.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def listed(X: Floats, k: int, ctx: Context) -> Table:
 
 
 def _rise(table: Table, m: int, ctx: Context) -> None:
-    """Raise the prices for groups of m as far as each record's surroundings allow."""
+    """Raise the prices for groups of m as far as the groups around each record allow."""
     (n, k), count = table.near.shape, table.lists.shape[1]
     d = table.leaves.X.shape[1]
     prices = table.near[:, m - 1] / (2 * m)
@@ -145,7 +145,7 @@ def _rise(table: Table, m: int, ctx: Context) -> None:
 
 
 def _room(size: int, k: int) -> tuple[kernels.Room, pricing.Prices, pricing.Cuts]:
-    """Return the scratch memory of one block, in which a record and its list form a separate table."""
+    """Return the scratch memory of one block, in which a record and its neighbours form a small table."""
     room = kernels.Room(
         np.empty((size, size)),
         np.empty((size, k)),

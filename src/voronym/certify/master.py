@@ -18,8 +18,8 @@ Integers = NDArray[np.int64]
 class Master:
     """Minimise ``sum_S cost(S) x_S`` so that each record is in groups of total weight 1, x >= 0.
 
-    Groups join a live model, so that the simplex method goes on from its last basis. Cuts (subset rows) are
-    rows ``sum of x_S over groups with two or three of a triple <= 1``.
+    Groups are added to a live model, so the simplex method continues from its last basis. Cuts (subset
+    rows) are rows ``sum of x_S over groups with two or three of a triple <= 1``.
     """
 
     def __init__(self, cost: Callable[[Integers], float], n: int) -> None:
@@ -42,7 +42,7 @@ class Master:
         self.weights = np.empty(0)
 
     def add(self, groups: Iterable[Integers]) -> int:
-        """Add the groups that are not there yet (each sorted); return how many."""
+        """Add new groups (each sorted); return their number."""
         new: list[Integers] = []
         for group in groups:
             key = np.ascontiguousarray(group, dtype=np.int64).tobytes()
@@ -61,7 +61,7 @@ class Master:
         return len(new)
 
     def rows(self, group: Integers) -> Integers:
-        """Return the rows that a group is in: its records, and the cuts that it has two records of."""
+        """Return the rows of a group: its records, and the cuts of which it has at least two records."""
         met: dict[int, int] = {}
         for i in group.tolist():
             for cut in self._of_record.get(i, ()):
@@ -87,11 +87,12 @@ class Master:
             self.programme.add_row(1.0, self.meeting(number) + 2 * self.n)
 
     def violated(self, most: int, *, least: float = 0.02) -> list[tuple[int, int, int]]:
-        """Return the triples whose cut the weights break, the worst first, at most ``most``.
+        """Return up to ``most`` triples whose cut the weights violate, the worst first.
 
-        With y the weight of the groups that have both of a pair, and z of those that have all three, the
-        groups with two or more of a triple weigh ``y_ij + y_ih + y_jh - 2 z``. All three y are positive where
-        that exceeds 1, as the groups with one record weigh 1 together: triangles of the graph of y will do.
+        Let y be the weight of the groups with both records of a pair, and z of the groups with all
+        three. The groups with two or more of a triple weigh ``y_ij + y_ih + y_jh - 2 z``. If that
+        exceeds 1, all three y are positive, because the groups with one record weigh 1 together. So
+        only triangles in the graph of y are tried.
         """
         pairs: dict[tuple[int, int], float] = {}
         trios: dict[tuple[int, int, int], float] = {}

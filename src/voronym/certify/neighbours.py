@@ -15,7 +15,7 @@ BLOCK = 1024
 
 
 def nearest_sums(X: NDArray[np.float64], count: int, ctx: Context) -> NDArray[np.float64]:
-    """Return the sum of the squared distances of each record to its ``count`` nearest others, shape (n,)."""
+    """Return the sum of squared distances of each record to its ``count`` nearest others, shape (n,)."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     tree = cKDTree(X)
@@ -38,10 +38,10 @@ def nearest_sums(X: NDArray[np.float64], count: int, ctx: Context) -> NDArray[np
 def neighbours(X: NDArray[np.float64], k: int, ctx: Context) -> Bound:
     """Prove ``SSE >= sum_i N_i / (2k)``, N_i the squared distances of record i to its k-1 nearest, summed.
 
-    Proof. A cell G of m records has ``SSE(G) = sum_{i in G} sum_{j in G} |x_i - x_j|^2 / (2m)``. The inner
-    sum is over m-1 others, so it is at least N_i(m-1), the sum over the m-1 nearest. The r-th nearest is no
-    nearer than those before it, so N_i(m-1)/(m-1) does not fall with m, nor does (m-1)/m, nor their product
-    N_i(m-1)/m: m = k is the least that it can be. Sum over all cells.
+    Proof. A cell G of m records has ``SSE(G) = sum_{i in G} sum_{j in G} |x_i - x_j|^2 / (2m)``. The
+    inner sum is over m-1 others, so it is at least N_i(m-1), the sum over the m-1 nearest. The r-th
+    nearest is no nearer than the ones before it, so N_i(m-1)/(m-1) does not fall with m. (m-1)/m does not
+    fall either, so neither does their product N_i(m-1)/m: it is least for m = k. Sum over all cells.
 
     Guarantee: true for every partition into cells of at least k. Some 60 to 80 % of the optimum on the
     field's reference files. Cost: O(n log n) distances in few columns, memory O(n d).

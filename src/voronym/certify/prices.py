@@ -1,4 +1,4 @@
-"""The best valid prices so far for groups of one least size, and the groups behind them."""
+"""The best valid prices so far for groups of a smallest size, and the groups behind them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Prices:
     Parameters
     ----------
     costs : Costs
-        What groups cost, scaled so that a record's price is about 1.
+        The costs of groups, scaled so that a record's price is about 1.
     k : int
         Least size of a group.
     near : array, shape (n, 2k - 1 or more)
-        What `Pricer` takes.
+        The argument of `Pricer`.
     start : array, shape (n,), optional
         Valid prices to begin with; by default half the least sum of distances.
     ctx : Context, optional
-        Of the work that this is a part of.
+        Context of the surrounding work.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class Prices:
     def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
         """Return the bound that prices prove, and keep it if it is the best so far.
 
-        ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
-        lower are within the cost of every group: a feasible dual, and its sum a bound. So are prices less
-        `repair`, which gives away less. A reduced cost is a sum of the group's distances and prices; its
-        rounding errors are at most ``share`` times the sum of their magnitudes. Three times that share of the
-        prices is given away: one part for the prices, one for the cost (which is no more than the prices
-        where it matters), one for the repair itself.
+        ``lower[i]`` (at most 0) is a lower bound on the reduced cost of every group with anchor i. So
+        prices + lower do not exceed the cost of any group: a feasible dual, whose sum is a bound.
+        Prices less `repair` are feasible, too, and lose less. A reduced cost is a sum of the group's
+        distances and prices; its rounding errors are at most ``share`` times the sum of their
+        magnitudes. Three times that share of the prices is subtracted: for the prices, for the cost
+        (at most the prices where it matters), and for the repair.
         """
         size = 2 * self.k - 1
         share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
@@ -82,9 +82,9 @@ class Prices:
         return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
 
     def mix(self, share: float) -> tuple[Floats, Floats]:
-        """Return prices and penalties between the master's and, to a share, the best feasible ones.
+        """Return prices and penalties between the master's and, with weight ``share``, the best feasible.
 
-        Penalties are rounded to multiples of 2^-20: sums of them are then exact, in any order.
+        Penalties are rounded to multiples of 2^-20, so their sums are exact in any order.
         """
         fines = share * self.padded() + (1.0 - share) * self.master.penalties
         prices = share * self.center + (1.0 - share) * self.master.prices
@@ -93,11 +93,11 @@ class Prices:
     def price(
         self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
     ) -> Priced:
-        """Price groups between the master's prices and the best feasible ones; prove what follows.
+        """Price groups between the master's prices and the best feasible ones; prove the resulting bound.
 
-        Without cuts, groups of k are all that count. The k-subsets T of a group S of m cost on average
-        ``k/m`` of what S costs, at most, as they could publish what S does; and their prices are on average
-        ``k/m`` of those of S. So where no T costs less than its prices, nor does S.
+        Without cuts, only groups of k matter. The k-subsets T of a group S of m cost on average at
+        most ``k/m`` of the cost of S, because they could publish what S does; their prices are on
+        average ``k/m`` of those of S. So if no T costs less than its prices, neither does S.
         """
         prices, fines = self.mix(share)
         priced = self.quick(
@@ -116,10 +116,10 @@ class Prices:
 
 
 def repair(lower: Floats, k: int) -> Floats:
-    """Return by how much prices must fall if groups with anchor i cost ``lower[i]`` less than them.
+    """Return the decrease of each price that is needed if groups with anchor i cost ``lower[i]`` less.
 
-    Each of the k or more records of a group may give its part. Let all give ``d``, and an anchor what is
-    still lacking after ``k d``. The total is least where one anchor in k has to give more.
+    All k or more records of a group share the decrease. Let each price fall by ``d``, and an anchor's
+    price by the remainder after ``k d``. The total is least if one anchor in k falls by more.
 
     Examples
     --------

@@ -34,10 +34,10 @@ class Cuts:
 class Priced:
     """The result of a pricing.
 
-    ``groups`` are arrays of records and ``costs`` their reduced costs, best first for each anchor and size;
-    ``lower[i]`` is a proven lower bound (0 or less) on the reduced cost of every group whose anchor is i;
-    ``complete`` says that no search ended at the node limit, ``all_found`` that none had more groups than it
-    was asked to keep.
+    ``groups``: arrays of records. ``costs``: their reduced costs, best first for each anchor and size.
+    ``lower[i]``: a proven lower bound (at most 0) on the reduced cost of every group with anchor i.
+    ``complete``: whether no search ended at the node limit. ``all_found``: whether no search had to
+    discard groups.
     """
 
     groups: list[Integers]
@@ -49,7 +49,7 @@ class Priced:
 
 
 def nearest_table(D2: Floats, largest: int, ctx: Context) -> Floats:
-    """Return the sums of the q least distances of each record to others, for q from 0 to ``largest`` - 1."""
+    """Return the sum of the q smallest distances of each record, for q from 0 to ``largest`` - 1."""
     n = len(D2)
     near = np.empty((n, largest))
     for start in range(0, n, 256):
@@ -81,7 +81,7 @@ def undecided_tables(costs: Costs, pairs: Floats, largest: int, ctx: Context) ->
 
 
 class Pricer:
-    """Branch and bound for one table; the result does not depend on the threads.
+    """Branch and bound for one table; the result does not depend on the number of threads.
 
     Parameters
     ----------
@@ -121,15 +121,15 @@ class Pricer:
         limit : float
             Usually 0 or a little less; above 0, groups that are nearly as good are found, too.
         budget : int
-            Most nodes for an anchor and a size; the lower bounds stay valid where it ends a search.
+            Largest number of nodes for an anchor and a size; lower bounds stay valid if it ends a search.
         most : int
             Groups to keep for each anchor and size.
         cuts : Cuts, optional
             Penalties on groups.
         largest : int, optional
-            Largest size of a group, 2k - 1 if not said.
+            Largest size of a group; 2k - 1 by default.
         tell : callable, optional
-            Called now and then, instead of repeating what was told last.
+            Called from time to time, instead of repeating the last report.
         """
         n, k = self.n, self.k
         largest = self.largest if largest is None else largest
@@ -176,16 +176,16 @@ class Pricer:
 
 
 class ModePricer:
-    """Branch and bound if groups may publish modes, one size after another.
+    """Branch and bound for groups that may publish modes, one size after another.
 
     Parameters
     ----------
     costs : Costs
-        What groups cost.
+        The costs of groups.
     k : int
         Least size of a group.
     near : array, shape (n, 2k - 1 or more)
-        As for `Pricer`, of the numbers.
+        As for `Pricer`, for the numbers.
     ctx : Context, optional
         For the nearest records by numbers and categories.
     """
@@ -282,7 +282,7 @@ class ModePricer:
 
 
 def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:
-    """Return the cuts, and the cuts of each record; each thread adds a group of its own."""
+    """Return the cuts, and the list of cuts of each record; each thread adds its own group."""
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(cuts.triples.ravel(), minlength=n), out=starts[1:])
     of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
@@ -291,6 +291,6 @@ def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:
 
 
 def levels_of(cuts: kernels.Cuts, depth: int, n: int) -> tuple[kernels.Cuts, kernels.Levels]:
-    """Return the cuts with an empty group, and scratch, for one block of anchors."""
+    """Return the cuts with an empty group, and scratch memory, for one block of anchors."""
     empty = cuts._replace(counts=np.zeros(len(cuts.penalties), np.int64), half=np.zeros(n))
     return empty, kernels.levels(depth, n)

@@ -9,10 +9,11 @@ WIDTH = 0.15
 """Half width of the box around the best feasible prices, as a share of them."""
 
 SOLVED, WIDER = 0.003, 2.0
-"""Relative gap at which the problem inside the box is as good as solved: then the box becomes wider."""
+"""Relative gap at which the problem inside the box counts as solved, and the factor that then widens the box.
+"""
 
 BUDGET = 1000
-"""Nodes for an anchor at first: a search that ends at its limit finds groups, but proves hardly anything."""
+"""Nodes per anchor at first; a search that ends at this limit finds groups, but proves little."""
 
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""
@@ -21,13 +22,13 @@ CONVERGED = 1e-6
 def relax(state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = CONVERGED) -> bool:
     """Solve the linear relaxation by adding groups of negative reduced cost; return whether it was solved.
 
-    Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
-    found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups
-    are priced half way between the two. Both end by themselves: the box moves with the bound, and widens
-    where it binds and the problem inside is nearly solved, or at the end; the half becomes a quarter, and so
-    on, when there are no more groups to add.
+    Prices of a restricted problem oscillate; two measures damp them. A box around the best feasible
+    prices so far (artificial columns pay for leaving it) keeps them near good values, and groups are
+    priced half way between the two. Both measures fade: the box moves with the bound, and widens if it
+    binds and the problem inside is nearly solved, or at the end; the half becomes a quarter, and so on,
+    when there are no more groups to add.
 
-    Every pricing proves a bound, so the best so far is true whenever this is stopped.
+    Every pricing proves a bound, so the best so far is valid whenever this stops.
     """
     master = state.master
     width, smooth = WIDTH, 0.5

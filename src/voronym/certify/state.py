@@ -23,15 +23,17 @@ DRIFTED = 0.05
 """Scaled SSE per record below which the scale, chosen for 1, is too small for the solver's tolerances."""
 
 NEARLY = 0.95
-"""Other prices become the new start only if they reach this share of the best bound: prices that a search at
-its limits has worn down rise slowly."""
+"""Other prices become the new start only if they reach this share of the best bound, because prices from an
+interrupted search rise slowly.
+"""
 
 CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: only rounding is left."""
 
 
 LEAP, LOOKS = 0.85, 100
-"""Share of the groups' cost to which the first prices are raised, and search nodes per record to repair them.
+"""Share of the groups' cost to which the first prices are raised, and search nodes per record for repairing
+them.
 """
 
 
@@ -44,8 +46,8 @@ class Enough:
     gap : float
         Relative gap that is small.
     fair : float
-        Relative gap that will do where it has become only ``gain`` of itself smaller in the last share
-        ``while_`` of the time.
+        Relative gap that is enough if it fell by less than the share ``gain`` in the last share ``while_`` of
+        the time.
     """
 
     gap: float = 0.01
@@ -57,8 +59,8 @@ class Enough:
 class State(Prices):
     """A table, its groups, the best partition and the best dual solution so far.
 
-    Distances are scaled by a power of two (which rounds nothing) so that the SSE is near the number of
-    records: solvers have absolute tolerances.
+    Distances are scaled by a power of two, which causes no rounding, so that the SSE is near the number
+    of records: solvers have absolute tolerances.
     """
 
     def __init__(
@@ -105,7 +107,7 @@ class State(Prices):
         return self.optimal or (self.enough is not None and self._near(self.enough))
 
     def _near(self, enough: Enough) -> bool:
-        """Whether the gap is small, or not large and hardly smaller than a while ago."""
+        """Whether the gap is small, or moderate and hardly smaller than some time ago."""
         gap, now = self.upper / max(self.proven, 1e-300) - 1.0, self.ctx.spent
         if gap <= enough.gap:
             return True
@@ -134,11 +136,11 @@ class State(Prices):
             self.prove(prices, np.zeros(self.n), np.empty(0))
 
     def settle(self) -> None:
-        """Take the best partition as optimal: a search of all groups that a better one could use has ended.
+        """Declare the best partition optimal: a search of all groups that a better one could use has ended.
 
-        That search works to absolute tolerances of its solver, a millionth in rows and costs. Ten times that
-        is left open for every record; and where the costs have become so small that the tolerances may hide
-        them, the search proves nothing.
+        That search has absolute tolerances of a millionth, in rows and costs. Ten times that stays
+        open for every record. If the costs are so small that the tolerances may hide them, the search
+        proves nothing.
         """
         if not self.drifted:
             self.bound = max(self.bound, self.upper - 1e-5 * self.n)
@@ -175,7 +177,7 @@ class State(Prices):
         return self.add_partition(Partition(labels, k=self.k))
 
     def add_partition(self, part: Partition) -> bool:
-        """Add the cells of a partition to the groups; keep it if it is better than the best."""
+        """Add the cells of a partition to the groups; keep the partition if it is the best."""
         small = [np.sort(cell) for cell in part.cells() if len(cell) < 2 * self.k]
         self.master.add(small)
         sse = self.costs.cells(part.cells()) / self.scale

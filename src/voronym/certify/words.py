@@ -1,17 +1,17 @@
-"""How near groups are to the best possible ones, in a sentence."""
+"""Sentences about the distance of groups from the optimum."""
 
 from __future__ import annotations
 
 from voronym.errors import hint, worded
 
 WEAK = 15.0
-"""Gap in percent above which it reflects a weak proof rather than the groups; it is not shown."""
+"""A gap above this, in percent, comes from a weak proof; it is not shown."""
 
 FINE = 2.0
-"""Gap below which a longer proof is not worth it."""
+"""Gap in percent below which a longer proof is not proposed."""
 
 LONGER = hint("time_limit", 20)
-"""What proves more on a small table."""
+"""Advice for a better proof on a small table."""
 
 
 def closeness(gap: float, *, more: bool) -> str:
@@ -20,7 +20,7 @@ def closeness(gap: float, *, more: bool) -> str:
     Parameters
     ----------
     gap : float
-        By how many percent the loss is above the least possible one, at most.
+        Upper limit on the loss above the optimum, in percent.
     more : bool
         Whether more time would prove more.
 

@@ -1,15 +1,21 @@
-"""The privacy-distortion function, and the randomised rules that reach it.
+"""The privacy-distortion function, and the randomised rules that reach it. Risk is in nats.
 
-`alphabet` is the finite problem and its certificate; `interior`, `mirror` and `perfect` solve it (`blocks` is
-their linear algebra, `columns` leaves letters out); `function` is the entry point, `base` the result: a
-channel that perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published
-letter instead of their mean, by `cones`; `crowded` asks for common letters, too; `seeing` is for rules that
-look at w. `gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the least risk, in
-closed form (`waterfill`), by optimisation, and for any law by its `regression`; `limits` has bounds for a
-table without assumptions, and the risks that rules reach on it. `pram` randomises categorical columns and
-lets analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still
-reveal (`measured`), and makes the publishable form of the rules (`published`). Risk is in nats everywhere;
-``risk_bits`` gives bits.
+``function``  `privacy_distortion`, the entry point
+``alphabet``  the finite problem and its certificate; ``interior``, ``mirror`` and ``perfect`` solve it, with
+              the linear algebra of ``blocks``; ``columns`` leaves letters out
+``base``      the result: a channel that perturbs data and knows its distortion D and its risk I(W; X̂)
+``worst``     limits on every published letter instead of their mean, by ``cones``
+``crowded``   a limit on information, and k people on average behind each letter
+``seeing``    rules that see w
+``gaussian``  the same for normal data, by ``logdet``
+``bounds``    bounds on the least risk: in closed form (``waterfill``), by optimisation, and for any law by
+              ``regression``
+``limits``    bounds for a table without assumptions, and the risks that rules reach on it
+``pram``      randomise categorical columns; analysts can correct for it on average
+``release``   mask the keys of a table by ``rules``; ``measured`` has the information that remains, and
+              ``published`` the publishable form of the rules
+
+``risk_bits`` gives the risk in bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel

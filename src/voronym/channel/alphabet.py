@@ -1,8 +1,8 @@
 """A finite problem: the joint law of W and X, a distortion for every pair of letters, and its derivatives.
 
 Everything is written in the *joint* weights ``J[x, y] = p(x) p(y|x)`` of a letter x and a published letter y.
-The risk is then a sum over columns, each convex and homogeneous of degree 1, and the columns only meet in
-the row sums ``sum_y J[x, y] = p(x)``. All solvers live on that.
+The risk is then a sum over columns, each convex and homogeneous of degree 1, and the columns are coupled only
+by the row sums ``sum_y J[x, y] = p(x)``. All solvers use this structure.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ class Alphabet:
     def certificate(self, J: Array, *, weight_d: float, weight_r: float) -> float:
         """Return a proven lower bound on ``weight_d D + weight_r R`` over all rules.
 
-        The cost is convex, so it lies above its tangent at J; a linear function of a rule is least where
-        every letter goes to its cheapest column. This is the Frank-Wolfe bound, true for any J with the
-        right row sums. A column without weight takes the slope 0, which is a subgradient there. Where a
-        letter w would appear for the first time in a column in use, the slope is -inf, and so is the bound.
+        The cost is convex, so it lies above its tangent at J; a linear function of a rule is least if
+        every letter goes to its cheapest column. This is the Frank-Wolfe bound, valid for any J with
+        the right row sums. A column without weight has the slope 0, which is a subgradient. If a
+        letter w would appear for the first time in a used column, the slope and the bound are -inf.
         """
         slope = weight_d * self.d + weight_r * self.risk_slope(J)
         new = (self.B @ J == 0.0) & (J.sum(axis=0) > 0.0)

@@ -51,7 +51,7 @@ class FiniteChannel:
     multiplier : float
         The λ of ``D + λ R`` that the rule minimises: how much distortion a nat of privacy costs here.
     objective : {"cost", "risk", "distortion"}
-        What was minimised: ``D + λ R``, the risk under a limit on the distortion, or the other way round.
+        The minimised quantity: ``D + λ R``, the risk under a limit on the distortion, or the other way round.
     bound : float
         A proven lower bound on the objective, over all rules.
     joint : array, shape (k, n)
@@ -91,7 +91,7 @@ class FiniteChannel:
 
     @property
     def gap(self) -> float:
-        """How far the objective is above the least possible one, at most: proven, in the objective's unit."""
+        """A proven upper limit on the objective above the optimum, in the objective's unit."""
         return max(0.0, self.value - self.bound)
 
     @property
@@ -172,14 +172,14 @@ def draw(matrix: Array, X: ArrayLike, rng: np.random.Generator) -> Ints:
 
 
 def joint_counts(about: Ints, letters: Ints) -> Ints:
-    """Return the number of records with each pair of categories; rows are those of the first column."""
+    """Return the number of records with each pair of categories; rows belong to the first column."""
     counts = np.zeros((int(about.max()) + 1, int(letters.max()) + 1), np.int64)
     np.add.at(counts, (about, letters), 1)
     return counts
 
 
 def joint_law(about: Ints, letters: Ints) -> Array:
-    """Return the shares of records that have each pair of categories; rows are those of the first column."""
+    """Return the share of records with each pair of categories; rows belong to the first column."""
     return joint_counts(about, letters) / len(letters)
 
 

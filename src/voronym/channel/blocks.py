@@ -1,8 +1,8 @@
-"""The linear algebra of the interior-point methods: columns are coupled only by their row sums.
+"""Linear algebra of the interior-point methods, in which columns are coupled only by their row sums.
 
 A Newton step has the matrix ``M_y = diag(1/E_y) + V_y' V_y`` for every published letter y, and one system for
-the multipliers of the row sums, with the sum of the inverses. Where V_y has few rows, the identity of
-Woodbury leaves factors of that size.
+the multipliers of the row sums, with the sum of the inverses. If V_y has few rows, Woodbury's identity leaves
+factors of that size.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _STACK = 1 << 22  # numbers that are multiplied at a time
 
 
 def narrow(A: Array) -> tuple[Array, Array]:
-    """Return U and C with ``A = U C`` if A has few dimensions, as smooth laws on fine grids do.
+    """Return U and C with ``A = U C`` if A has few dimensions, as smooth laws on fine grids have.
 
-    U has orthonormal columns. Otherwise U is empty and C is A, which stands for no factor.
+    U has orthonormal columns. Otherwise U is empty and C is A, which means no factor.
 
     Examples
     --------
@@ -62,9 +62,9 @@ class Blocks:
     rows : callable
         Returns V_y, shape (r, N), for a column y.
     ctx : Context
-        Asked between columns, since a step takes seconds where letters are many.
+        Checked between columns, because a step with many letters takes seconds.
     meet : int, optional
-        How many variables of the columns, from the first, meet in the row sums; by default all.
+        Number of variables of the columns, from the first, that are coupled by the row sums; all by default.
     """
 
     def __init__(

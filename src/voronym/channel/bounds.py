@@ -40,7 +40,7 @@ def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> fl
     Parameters
     ----------
     entropy : float
-        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` where W is normal, less otherwise.
+        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` for normal W, and less otherwise.
     sigma_w : float
         Standard deviation of W.
     rho, share : float
@@ -105,7 +105,7 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
     if entropy is not None:
         sign, size = np.linalg.slogdet(source.sigma_w)
         if sign <= 0:
-            raise InputError("W varies in fewer directions than it has columns: it has no entropy of its own")
+            raise InputError("W varies in fewer directions than it has columns: its entropy is not defined")
         m = len(source.sigma_w)
         bound += float(entropy) - 0.5 * (m * (log(2.0 * pi) + 1.0) + float(size))
     return max(0.0, bound)
@@ -115,8 +115,8 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
 def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float, bool]:
     """Return the looser bound of appendix C, and whether it equals the other one (proposition 6).
 
-    No optimisation: an eigenvalue problem and water-filling (see `voronym.channel.waterfill.closed_form`,
-    with the proofs). Needs W that X does not determine.
+    It needs no optimisation, only eigenvalues and water-filling (see
+    `voronym.channel.waterfill.closed_form`, with the proofs). X must not determine W.
 
     Examples
     --------

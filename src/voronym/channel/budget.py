@@ -1,18 +1,18 @@
 """Rules that hide the counts: made from counts and covariances with noise of a stated budget.
 
 A rule that is optimal for exact counts is a function of them. Anybody who sees it printed can try all counts,
-and often one of them fits: how many of a ward of fourteen are ill. So the solver never sees the exact table
-of confidential values and keys.
+and often only one fits: how many of a ward of fourteen are ill. So the solver never sees the exact table of
+confidential values and keys.
 
-What is protected is *who has which confidential value*. The keys are what an intruder knows, and the
-confidential columns are published as they are, each alone; so neighbours are two tables in which two people
-exchanged their confidential values. The noise is normal with standard deviation (greatest difference of
-neighbours) / μ. Guarantee (μ-Gaussian differential privacy): telling two neighbours apart by the rules is no
-easier than telling a standard normal number from one shifted by μ; an intruder who knows everything else is
-right with probability Φ(μ/2) at most. Budgets of several rules add up as μ² = μ1² + μ2² + ...
+The protected fact is *who has which confidential value*. An intruder knows the keys, and the confidential
+columns are published unchanged, each by itself. So neighbours are two tables in which two people exchanged
+their confidential values. The noise is normal with standard deviation (largest difference of neighbours) / μ.
+Guarantee (μ-Gaussian differential privacy): telling two neighbours apart by the rules is no easier than
+telling a standard normal number from one shifted by μ. An intruder who knows everything else is right with
+probability at most Φ(μ/2). Budgets of several rules add up as μ² = μ1² + μ2² + ...
 
-A limit on what a rule tells is tested through noise that most of the budget pays for (`margin`). A plain
-check against exact counts would be one more function of them, which no budget covers.
+A limit on the information of a rule is tested through noise that most of the budget pays for (`margin`). A
+test against exact counts would be one more function of them, outside the budget.
 
 References
 ----------
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from voronym.channel.base import Ints
 from voronym.channel.gaussian import GaussianChannel, GaussianSource
-from voronym.channel.margin import MOST, Allowance, most_correlated
+from voronym.channel.margin import LARGEST_WITHIN, Allowance, most_correlated
 from voronym.core import later
 
 ndtr = later.called("scipy.special", "ndtr")
@@ -38,16 +38,16 @@ ndtr = later.called("scipy.special", "ndtr")
 Array = NDArray[np.float64]
 
 BUDGET = 0.5
-"""The μ of a release: an intruder tells two neighbours apart with probability 0.6 at most."""
+"""The μ of a release: an intruder tells two neighbours apart with a probability of at most 0.6."""
 
 _SWAP = 2.0  # two people exchange their values: four counts change by one
 _SURE = 0.999  # a correlation beyond which noise is all there is to it
 _REACH = 2.5  # standard deviations
-_FLOOR = 0.01  # of what independence would put there: a count is never 0, so that margins can be kept
+_FLOOR = 0.01  # share of the count under independence: no count is 0, so that margins can be kept
 
 
 def guess(mu: float) -> float:
-    """Return the largest probability of guessing right which of two neighbours it was.
+    """Return the largest probability of guessing correctly which of two neighbours it was.
 
     Examples
     --------
@@ -64,11 +64,11 @@ class NoisyCounts:
     Parameters
     ----------
     noisy : array, shape (k, n)
-        How many records have each confidential class (rows) and letter (columns), with noise.
+        Number of records with each confidential class (rows) and letter (columns), with noise.
     counts : array, shape (k, n)
         The exact ones: for their margins, and for tests of a limit.
     allowance : Allowance
-        The budget, and what tests of a limit have of it.
+        The budget, and the part for tests of a limit.
     """
 
     noisy: Array
@@ -93,9 +93,9 @@ class NoisyCounts:
         matrix : array, shape (n, m)
             The rule.
         measure : {"risk", "total-variation", "delta"}
-            What is limited.
+            The limited quantity.
         """
-        most = MOST[measure]
+        most = LARGEST_WITHIN[measure]
         return self.allowance.passes(lambda swaps: most(self.counts, matrix, swaps), limit, rng)
 
     def _fitted(self, counts: Array, steps: int) -> Array:
@@ -131,15 +131,15 @@ class NoisyCovariances:
     Parameters
     ----------
     margins : GaussianSource
-        What is no secret: the covariances of the keys, and those of the confidential columns.
+        The public part: the covariances of the keys, and those of the confidential columns.
     between : array, shape (k, n)
         The others, with noise.
     exact : array, shape (k, n)
-        Those without noise: for tests of a limit.
+        The covariances without noise, for tests of a limit.
     step : float
-        By how much two people who exchange their values change them at most.
+        Largest change of them by two people who exchange their values.
     allowance : Allowance
-        The budget, and what tests of a limit have of it.
+        The budget, and the part for tests of a limit.
     """
 
     margins: GaussianSource
@@ -168,11 +168,11 @@ class NoisyCovariances:
 
     @property
     def source(self) -> GaussianSource:
-        """The covariances that a rule is made for."""
+        """The covariances for which a rule is made."""
         return self._with(self.between)
 
     def keeps(self, channel: GaussianChannel, limit: float, rng: np.random.Generator) -> bool:
-        """Test whether noise keeps a limit on the risk of normal data; as often as is paid for."""
+        """Test whether noise keeps a limit on the risk of normal data; the budget limits the tests."""
         Q, v = self.margins.axes
         R, w = _directions(self.margins)
         left, right = (R / np.sqrt(w)).T, Q / np.sqrt(v)
@@ -196,9 +196,9 @@ def _directions(source: GaussianSource) -> tuple[Array, Array]:
 
 
 def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
-    """Return possible covariances: correlations at most 1, none along constant directions.
+    """Return possible covariances: correlations of at most 1, and 0 along constant directions.
 
-    Noise is not taken off again: what is stated is then rather too high than too low.
+    The noise is not subtracted, so the stated risk is rather too high than too low.
     """
     Q, v = source.axes
     R, w = _directions(source)

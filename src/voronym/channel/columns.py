@@ -1,14 +1,14 @@
 """The finite problem, restricted to the few published letters that a good rule uses.
 
-A Newton step costs a factorization for every published letter, and a good rule for many letters uses few of
-them. So: accelerated mirror descent over all letters finds out which, the interior-point method solves the
-problem of those, and the rest is *priced*. A letter y that is left out would be worth its place if
+A Newton step needs a factorization for every published letter, and a good rule for many letters uses few of
+them. So accelerated mirror descent over all letters finds out which, the interior-point method solves the
+problem of those, and the others are *priced*. A letter y that is left out would be useful if
 
-    min over laws t of x:  sum_x t(x) [weight_d d(x, y) - u(x)] + weight_r KL(B t || p_W)
+    min over laws t of x: sum_x t(x) [weight_d d(x, y) - u(x)] + weight_r KL(B t || p_W)
 
-were negative, u being the multipliers of the rows. Mirror descent on every such letter at once either raises
-all its slopes to u, which proves that it is not needed, or fails to; then the letter comes in. What is proven
-in the end is the certificate of the full problem, computed from the answer alone, as ever.
+were negative, with u the multipliers of the rows. Mirror descent on all such letters either raises all slopes
+of a letter to u, which proves that it is not needed, or fails; then the letter is added. The final
+certificate is that of the full problem, computed from the answer alone.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def columns(
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R``, or one of them under a limit on the other, as `interior` does.
 
-    Where letters are few, or the law of W and X is smooth enough to have few dimensions, this *is* the
-    interior-point method.
+    For few letters, or if the law of W and X has few dimensions, this *is* the interior-point method.
     """
 
     def whole() -> Solution:
@@ -174,6 +173,6 @@ def _priced(
 
 
 def _shares(logs: Array, *, axis: int, least: float = _FLOOR) -> Array:
-    """Return logarithms of shares that add up to 1, none of them 0."""
+    """Return logarithms of positive shares that add up to 1."""
     logs = np.maximum(logs - logs.max(axis=axis, keepdims=True), least)
     return np.asarray(logs - np.log(np.exp(logs).sum(axis=axis, keepdims=True)))

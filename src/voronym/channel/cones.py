@@ -1,8 +1,8 @@
 """A primal-dual interior-point method for limits that hold for every published letter.
 
-Every column ``J_y`` of the joint weights has to lie in the same convex cone, of laws near enough to the
-overall one, and the columns meet in their row sums only. The constraints are homogeneous of degree 1:
-``A (J_y, r_y) <= 0``, with helpers ``r_y >= 0``, or one smooth ``f(J_y) <= 0``.
+Every column ``J_y`` of the joint weights must lie in the same convex cone, of laws near the overall one; the
+columns are coupled only by their row sums. The constraints are homogeneous of degree 1: ``A (J_y, r_y) <=
+0``, with helpers ``r_y >= 0``, or one smooth ``f(J_y) <= 0``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voronym.core.context import Context
 _BACK = 0.995  # share of the way to the boundary
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
 _AHEAD = 20.0  # where the proof lags behind the barrier by this factor, the barrier waits
-_NEAR = 2.0  # the same for a smooth limit, whose slope moves
+_NEAR = 2.0  # the same for a smooth limit, whose slope changes
 _GENTLE = 0.3  # least part of the barrier that stays after a step with a smooth limit
 _TINY = 1e-300
 
@@ -50,7 +50,7 @@ class Cone:
     factor: tuple[Array, Array] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Look for few dimensions; helper matrices have the same number."""
+        """Find out whether the cone has few dimensions; helper matrices have the same number."""
         object.__setattr__(self, "factor", (np.empty((0, 0)), self.A) if len(self.start) else narrow(self.A))
 
 
@@ -149,10 +149,10 @@ class _State:
     def bound(self) -> float:
         """Return a lower bound on the distortion of every rule in the cones, which the prices prove.
 
-        Any prices of 0 or more will do: a rule that keeps the constraints costs at least what it costs with
-        the priced constraints added, these are above their tangents through the origin, and a linear
-        function of a rule is least where every letter goes to its cheapest column. Helpers must be worth
-        0 or more; where they are not, the prices of the rows that use them are lowered until they are.
+        Any non-negative prices are valid: a rule that keeps the constraints costs at least its cost
+        with the priced constraints added. These lie above their tangents through the origin, and a
+        linear function of a rule is least if every letter goes to its cheapest column. Helpers must
+        have a value of at least 0; otherwise the prices of the rows that use them are lowered.
         """
         prices = self.prices
         if len(self.cone.start):

@@ -1,4 +1,4 @@
-"""k-anonymity and a limit on information in one convex problem: the least distortion with both."""
+"""k-anonymity and a limit on information in one convex problem, at the least distortion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.errors import GuaranteeError, InputError
 Array = NDArray[np.float64]
 
 INWARD = 1e-4
-"""How far a point is moved towards independence before a cut: there every slope is finite."""
+"""Distance that a point moves towards independence before a cut, so that every slope is finite."""
 
 
 @checked
@@ -32,9 +32,10 @@ def crowded_channel(
 ) -> FiniteChannel:
     """Find the rule of least distortion with limited information and only common letters.
 
-    The problem: minimise ``E d(X, X̂)`` over rules ``p(x̂|x)`` with ``I(W; X̂) <= max_risk`` and ``P(x̂) >=
-    least`` for every letter x̂. With ``least = k/n`` a letter is published for k of n people on average. So
-    one convex problem has the cells of a quantizer, a limit on what they reveal, and the distortion.
+    The problem: minimise ``E d(X, X̂)`` over rules ``p(x̂|x)`` with ``I(W; X̂) <= max_risk`` and ``P(x̂)
+    >= least`` for every letter x̂. With ``least = k/n`` a letter is published for k of n people on
+    average. So one convex problem combines the cells of a quantizer, a limit on their information, and
+    the distortion.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ class _Programme:
         self.price = 0.0
 
     def _common(self) -> Array:
-        """Return letters for a rule that reveals nothing: all at their least, the best one has the rest."""
+        """Return letter probabilities that reveal nothing: each at its least, the rest on the best letter."""
         m = self.alphabet.d.shape[1]
         out = np.full(m, self.least)
         out[int((self.alphabet.p @ self.alphabet.d).argmin())] += 1.0 - self.least * m

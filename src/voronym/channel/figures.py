@@ -1,4 +1,4 @@
-"""Figures of a table with perturbed keys, and what analysts need to correct for it."""
+"""Figures of a table with perturbed keys, and the data that analysts need to correct for it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class PublishedMatrix:
     """A publishable transition matrix: rare letters share the last row and column."""
 
     letters: tuple[tuple[object, ...], ...]
-    """The values of each letter with a row of its own, by column; None if a value is missing."""
+    """The values of each letter that has its own row, by column; None for a missing value."""
     together: int
-    """Number of letters that share the last row and column; 0 without such a row."""
+    """Number of letters that share the last row and column; 0 if there is no shared row."""
     share: float
-    """Share of the records with one of the letters that share the last row."""
+    """Share of the records whose letters share the last row."""
     rows: tuple[tuple[float, ...], ...]
     """Probabilities; each row adds up to 1."""
 
@@ -44,11 +44,11 @@ class RuleFigures:
     planned_distortion: float
     distortion: float
     risk: float
-    """What the masked keys reveal, under the rule's model and by noisy counts."""
+    """Information of the masked keys in nats, under the rule's model and by noisy counts."""
     information: float
-    """What the unmasked keys reveal, by noisy counts."""
+    """Information of the unmasked keys in nats, by noisy counts."""
     gap: float
-    """Largest possible distance of the rule from the best one."""
+    """Upper limit on the distance of the rule from the best one."""
     note: str
     counted: float
     """The risk by exact counts; only for the data holder."""
@@ -60,7 +60,7 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class BudgetFigures:
-    """What the published rules may reveal: the μ of the noise on counts, and the success of a guess."""
+    """Limits on the information in published rules: the μ of the noise, and the success of a guess."""
 
     mu: float
     guess: float
@@ -75,10 +75,10 @@ class ChannelFigures(Figures):
     risk: float
     """Sum of the risks of the rules in nats, each under its model."""
     counted: float
-    """The same by exact counts; only for the data holder."""
+    """The same by exact counts; for the data holder only."""
     information: float
-    """What the unmasked keys reveal."""
+    """Information of the unmasked keys."""
     measured: Revealed
-    """What the masked table reveals, without a model."""
+    """Information of the masked keys, measured in the table without a model."""
     budget: BudgetFigures
     parts: tuple[RuleFigures, ...]

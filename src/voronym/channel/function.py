@@ -47,11 +47,11 @@ def privacy_distortion(
 ) -> FiniteChannel:
     """Find the randomised rule with the best trade-off of distortion and privacy risk.
 
-    The problem: over all transition probabilities p(x̂|x) minimise ``D + λ R``, where ``D = E d(X, X̂)`` and
-    ``R = I(W; X̂)`` in nats is what the published X̂ says about the confidential W. Or minimise R where
-    ``D <= max_distortion``, or D where ``R <= max_risk``. The problem is convex, and the answer comes with a
-    proven lower bound on what any rule can reach: the Frank-Wolfe bound, computed from the answer alone and
-    independent of how it was found.
+    The problem: over all transition probabilities p(x̂|x) minimise ``D + λ R``, where ``D = E d(X, X̂)``,
+    and ``R = I(W; X̂)``, in nats, is the information of the published X̂ about the confidential W. Or
+    minimise R with ``D <= max_distortion``, or D with ``R <= max_risk``. The problem is convex. The
+    answer comes with a proven lower bound for all rules: the Frank-Wolfe bound, computed from the answer
+    alone.
 
     Parameters
     ----------
@@ -251,8 +251,9 @@ class _Solve:
     def _bisect(self, too_high: Callable[[Array], bool], proven: Callable[[float, float], float]) -> Answer:
         """Bisect on the multiplier; return the best mixture of the last two rules.
 
-        Every multiplier λ with ``D + λ R >= c`` for all rules proves ``R >= (c - D0)/λ`` where ``D <= D0``,
-        and ``D >= c - λ R0`` where ``R <= R0``: the best of these, ``proven(λ, c)``, is the bound.
+        Every multiplier λ with ``D + λ R >= c`` for all rules proves ``R >= (c - D0)/λ`` for ``D <=
+        D0``, and ``D >= c - λ R0`` for ``R <= R0``. The best of these, ``proven(λ, c)``, is the
+        bound.
         """
         scale = self.a.distortion(self.a.constant()) / self.a.source_risk
         low, high = 1e-6 * scale, 1e6 * scale
@@ -273,7 +274,7 @@ class _Solve:
 
 
 def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:
-    """Mix in just enough of a safe rule to bring a convex measure down to its limit."""
+    """Mix in just enough of a safe rule that a convex measure meets its limit."""
     for _ in range(60):
         now = measure(J)
         if now <= limit:
@@ -285,7 +286,7 @@ def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: floa
 
 
 def _last(below: Array, above: Array, too_high: Callable[[Array], bool]) -> Array:
-    """Return the mixture of two rules at which a condition changes, on the side of the first."""
+    """Return the mixture of two rules at which a condition changes, on the side of the first rule."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = 0.5 * (low + high)

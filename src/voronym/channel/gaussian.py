@@ -33,7 +33,7 @@ _ONE = 1e-12
 class GaussianSource:
     """Covariances of the confidential W and the keys X.
 
-    Directions of X or W without variance are left out of all computations: they reveal nothing.
+    Directions of X or W without variance are omitted from all computations, because they reveal nothing.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class GaussianSource:
 
     @property
     def information(self) -> float:
-        """``I(W; X)`` in nats, if they were normal; infinite if X determines a part of W."""
+        """``I(W; X)`` in nats for normal data; infinite if X determines a part of W."""
         s = np.linalg.svd(self.correlations, compute_uv=False)
         return inf if (s >= 1.0).any() else max(0.0, -0.5 * float(np.log1p(-(s**2)).sum()))
 
@@ -225,8 +225,9 @@ def gaussian_channel(
 ) -> GaussianChannel:
     """Find the noise with the least risk for a distortion, or the other way round, for normal data.
 
-    The problem, formula (6): maximise ``1/2 log det(Σ_W|X + Σ_WX Σ_X⁻¹ Σ Σ_X⁻¹ Σ_XW)`` over covariances Σ of
-    the error, ``0 <= Σ <= Σ_X`` and ``tr Σ <= D``. Solved by a barrier method; the gap is proven by the dual.
+    The problem, formula (6): maximise ``1/2 log det(Σ_W|X + Σ_WX Σ_X⁻¹ Σ Σ_X⁻¹ Σ_XW)`` over covariances Σ
+    of the error, ``0 <= Σ <= Σ_X`` and ``tr Σ <= D``. Solved by a barrier method; the dual proves the
+    gap.
 
     Parameters
     ----------
@@ -296,11 +297,11 @@ def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: flo
             return gaussian_channel
         D = min(most, D + max(1e-9 * most, 2.0 * (gaussian_channel.risk - limit) * most))
         gaussian_channel = _channel(source, solve(D))
-    raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
+    raise GuaranteeError("no noise meets max_risk exactly; change max_risk slightly")
 
 
 def only_noise(source: GaussianSource) -> GaussianChannel:
-    """Return the rule that publishes the overall mean: it reveals nothing, whatever the data."""
+    """Return the rule that publishes the overall mean, which reveals nothing for any data."""
     return GaussianChannel(source, source.sigma_x, source.variance, 0.0, 0.0)
 
 
@@ -314,7 +315,7 @@ def risk_of(channel: GaussianChannel, source: GaussianSource) -> float:
 
 
 def least_risk(source: GaussianSource, D: float, ctx: Context, tolerance: float) -> Optimum:
-    """Return the T along the whitened axes of X: ``Σ = Q v^1/2 T v^1/2 Q'``; the risk is minus its value."""
+    """Return the optimal T along the whitened axes of X, ``Σ = Q v^1/2 T v^1/2 Q'``; the risk is -value."""
     K, v = source.correlations, source.axes[1]
     S = np.eye(len(K)) - K @ K.T
     best, most = source.perfect

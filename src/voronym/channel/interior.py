@@ -1,9 +1,9 @@
 """A primal-dual interior-point method for the finite problem.
 
-The columns of the joint weights only meet in n row sums, so a Newton step is one small system per column and
-one n x n system for the multipliers of the rows. The risk is compatible with the logarithmic barrier (a
-column's third derivative is at most 5 max|h/J| times its second), so Newton's method keeps its speed up to
-the boundary, where most of the weights of a good rule are.
+The columns of the joint weights are coupled only by n row sums, so a Newton step is one small system per
+column and one n x n system for the multipliers of the rows. The risk is compatible with the logarithmic
+barrier (a column's third derivative is at most 5 max|h/J| times its second). So Newton's method stays fast up
+to the boundary, where most weights of a good rule are.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def interior(
     ctx : Context
         A request to finish ends the search with the point that proves most so far.
     weight_d, weight_r : float
-        Weights of the cost; where there is a limit, the limited one's is found.
+        Weights of the cost; with a limit, the weight of the limited quantity is found.
     limit : Limit, optional
         ``Limit("distortion", 0.5)``, say.
     tolerance : float
@@ -95,7 +95,7 @@ class _Direction:
 
 
 class _State:
-    """Joint weights, multipliers, and one Newton step."""
+    """The state of the method: joint weights and multipliers; `newton` takes one step."""
 
     def __init__(
         self, alphabet: Alphabet, weight_d: float, weight_r: float, limit: Limit | None, ctx: Context
@@ -232,7 +232,7 @@ class _State:
 
 
 def risk_rows(factor: tuple[Array, Array], q: Array, s: float, weight: float) -> Array:
-    """Return V with V'V the second derivative of a column's risk; B is in factors, q are its ``p(w, y)``."""
+    """Return V with V'V the second derivative of a column's risk; q is its ``p(w, y)``, B in factors."""
     inverse = np.where(q > 0.0, np.sqrt(weight / np.where(q > 0.0, q, 1.0)), 0.0)
     r = np.sqrt(q / s)
 

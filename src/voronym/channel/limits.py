@@ -1,8 +1,7 @@
-"""Limits on the risk at a distortion: proven for a table, of normal data, and reached by a randomised rule.
+"""Limits on the risk at a distortion: proven for a table, for normal data, and reached by a randomised rule.
 
-The table is a law of its own: a record drawn at random from it has keys X and a confidential level W.
-Distortion is ``E |X - X̂|²`` as a share d of the variance of X, all coordinates together. Risk is ``I(W; X̂)``
-in nats.
+The table is taken as a law: a random record has keys X and a confidential level W. Distortion is ``E |X -
+X̂|²`` as a share d of the variance of X, over all coordinates. Risk is ``I(W; X̂)`` in nats.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ LETTERS = 48
 def greatest_error(b: ArrayLike, v: ArrayLike, D: ArrayLike) -> Array:
     """Return ``max b'Tb`` over ``0 <= T <= I`` with ``tr(diag(v) T) <= D``, for each D.
 
-    How much of the variance of a linear form of X can be in the error at distortion D: v are the variances
-    of X along its principal axes and b the form at unit variance along them. The dual has one variable:
-    ``min over τ >= 0 of (D + τ) Σ b_i² / (v_i + τ)``, and every τ gives an upper bound, so a coarse search
-    errs on the safe side.
+    This is the largest part of the variance of a linear form of X that the error at distortion D can
+    contain: v are the variances of X along its principal axes, and b is the form in units of these axes.
+    The dual has one variable: ``min over τ >= 0 of (D + τ) Σ b_i² / (v_i + τ)``. Every τ gives an upper
+    bound, so a coarse search errs on the safe side.
 
     Examples
     --------
@@ -65,11 +64,11 @@ def _axes(X: Array) -> tuple[Array, Array]:
 
 
 def proxy_variance(values: ArrayLike, weights: ArrayLike) -> float:
-    """Return σ² with ``ln E exp(t (f - E f)) <= σ² t² / 2`` for all t: at most 2 % above the least one.
+    """Return σ² with ``ln E exp(t (f - E f)) <= σ² t² / 2`` for all t, at most 2 % above the least one.
 
-    On an interval [t, 1.01 t] the left side, which grows with the size of t, is at most its value at the end.
-    Below the first argument it is ``t² Var f / 2`` up to a thousandth; beyond the last one it is too small
-    to matter, as it grows like t. Hoeffding's quarter of the squared range is taken where it is less.
+    On an interval [t, 1.01 t] the left side, which grows with the size of t, is at most its value at the
+    end. Below the first argument it is ``t² Var f / 2`` up to a thousandth; above the last one it grows
+    only like t, and does not matter. Hoeffding's quarter of the squared range is used if it is smaller.
 
     Examples
     --------
@@ -160,11 +159,11 @@ class Floor:
 class NormalCurve:
     """The least risk at a distortion if X and a transform of W were jointly normal: formula (6), one column.
 
-    W enters by its normal scores, which have its ranks: mutual information does not see the difference, and
-    the entropy term of formula (6) is that of a normal variable by construction. What is measured is W in
-    bins; bins hide at most ``I(W; X) - I(bin; X)``, which is computed for normal data and taken off. So for
-    normal data no rule on the keys is below the curve. For other data it is a reference, not a bound: the
-    proof needs ``E[W | X]`` linear in X.
+    W is replaced by its normal scores, which have the same ranks. This leaves the mutual information
+    unchanged, and makes the entropy term of formula (6) that of a normal variable. Measurements use W in
+    bins; bins hide at most ``I(W; X) - I(bin; X)``, which is computed for normal data and subtracted. So
+    for normal data no rule on the keys is below the curve. For other data it is a reference, not a bound:
+    the proof needs ``E[W | X]`` linear in X.
 
     Parameters
     ----------
@@ -182,7 +181,7 @@ class NormalCurve:
     information : float
         ``I(W; X)`` of such normal data in nats; infinite where the keys determine the scores.
     hidden : float
-        What the bins hide at most, in nats.
+        Upper limit on the information that the bins hide, in nats.
 
     References
     ----------
@@ -208,7 +207,7 @@ class NormalCurve:
         self.hidden = inf if determined else self._hidden(np.bincount(bins) / len(bins))
 
     def _hidden(self, weights: Array) -> float:
-        """Return ``I(W; X) - I(bin; X)`` of normal data, bins of these probabilities."""
+        """Return ``I(W; X) - I(bin; X)`` for normal data and bins of these probabilities."""
         edges = ndtri(np.clip(np.cumsum(weights[weights > 0])[:-1], 1e-15, 1 - 1e-15))
         u = np.linspace(-8.0, 8.0, 1601)
         density = np.exp(-0.5 * u**2)
@@ -233,11 +232,11 @@ class NormalCurve:
 
 @dataclass(frozen=True)
 class Reached:
-    """Risks that rules on this table reach, by distortion: upper bounds on the least risk.
+    """Risks that known rules on this table reach, by distortion: upper bounds on the least risk.
 
-    Corners of a convex line from the keys unchanged, ``(0, I(W; X))``, to one record for all, ``(1, 0)``;
-    between corners lies a rule that takes the one or the other at random. A table drawn by such a rule
-    shows somewhat more than the rule's risk, as small classes do.
+    The corners of a convex line from the unchanged keys, ``(0, I(W; X))``, to one record for all, ``(1,
+    0)``. Between two corners, a rule chooses one of them at random. A table drawn by such a rule shows
+    slightly more than the rule's risk, because of small classes.
     """
 
     corners: tuple[tuple[float, float], ...]
@@ -268,12 +267,12 @@ def reached(
     points: int = 8,
     ctx: Context | None = None,
 ) -> Reached:
-    """Find what rules reach on a table: microaggregation, and randomised rules on coarse keys.
+    """Find the risks that rules reach on a table: microaggregation, and randomised rules on coarse keys.
 
-    Cells of a few records (MDAV), halved in size again and again, are rules that are not random. Then the
-    keys become at most ``letters`` cells of about equal size and the best rules between the cells' means
-    are found by `privacy_distortion`, at several exchange rates. Distortions add up, since errors inside a
-    cell have mean 0. The mutual-information upper bound (9) is the line without all these.
+    Cells of a few records (MDAV), repeatedly halved, are deterministic rules. Then the keys are divided
+    into at most ``letters`` cells of about equal size, and the best rules between their means are found
+    by `privacy_distortion`, at several exchange rates. Distortions add up, because errors inside a cell
+    have mean 0. The mutual-information upper bound (9) is the line without all these.
 
     Parameters
     ----------

@@ -32,9 +32,9 @@ class Optimum:
 def maximise(S: Array, K: Array, P: Array, total: float, ctx: Context, *, tolerance: float = 1e-9) -> Optimum:
     """Maximise ``1/2 log det(S + K T K')`` over symmetric T, ``0 <= T <= I``, ``tr(P T) <= total``.
 
-    A barrier method: Newton's on ``f(T) t + log det T + log det(I - T) + log(total - tr P T)`` for growing
-    t, in the n(n+1)/2 entries of T; each t costs a few Cholesky factorisations of that size. The result is
-    checked against the linear problem at T (see `certify`), which does not rely on the barrier's end.
+    A barrier method: Newton's on ``f(T) t + log det T + log det(I - T) + log(total - tr P T)`` for
+    growing t, in the n(n+1)/2 entries of T; each t costs a few Cholesky factorisations of that size. The
+    result is checked against the linear problem at T (see `certify`), independently of the barrier.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def maximise(S: Array, K: Array, P: Array, total: float, ctx: Context, *, tolera
 def certify(G: Array, P: Array, total: float) -> float:
     """Return an upper bound on ``tr(G T)`` over ``0 <= T <= I``, ``tr(P T) <= total``, by the dual.
 
-    For any price ν >= 0, ``tr(G T) <= ν total + sum of the positive eigenvalues of G - ν P``. The least such
-    bound is a convex problem in ν; whichever ν is found, the bound is true.
+    For any price ν >= 0, ``tr(G T) <= ν total + sum of the positive eigenvalues of G - ν P``. The best ν
+    is a convex problem; every ν gives a valid bound.
     """
 
     def dual(price: float) -> float:

@@ -1,14 +1,15 @@
-"""The test of a limit: exact counts are compared through noise that the budget covers.
+"""Test a limit: exact counts are compared through noise that the budget covers.
 
-How far is a table from one whose rule would break the limit, in pairs of people who exchange their values?
-One exchange changes that distance by at most one, so that the distance with normal noise of standard
-deviation 1/μ is μ-Gaussian differentially private, however many counts there are. A rule passes if the noisy
-distance is at least z/μ. A table that breaks the limit is at distance 0 and passes with probability Φ(-z).
+The distance of a table is the least number of exchanges of values between two people after which its rule
+would break the limit. One exchange changes the distance by at most one. So the distance with normal noise of
+standard deviation 1/μ is μ-Gaussian differentially private, however many counts there are. A rule passes if
+the noisy distance is at least z/μ. A table that breaks the limit has distance 0, and passes with probability
+Φ(-z).
 
-What a rule tells is a convex function of the counts, whose margins are known. So the largest value within j
-exchanges is reached where the same two pairs of a class and a letter exchange j times, and all of these are
-looked at. (Counts below 0 count as tables, too: the distance is rather too small than too large.) For numbers
-a bound on the largest value is proven (`most_correlated`).
+The information of a rule is a convex function of the counts, whose margins are known. So its largest value
+within j exchanges is reached if the same two pairs of class and letter exchange j times; all of these are
+tried. (Counts below 0 are included: the distance is rather too small than too large.) For numbers, a bound on
+the largest value is proven (`most_correlated`).
 
 References
 ----------
@@ -35,19 +36,22 @@ Array = NDArray[np.float64]
 SURE = 0.99
 """Least probability that all rules of a release keep their limit."""
 LARGE = 10_000
-"""Records above which a third test and a finer choice are worth their part of the budget."""
+"""Number of records above which a third test and a finer choice are worth their share of the budget."""
 
 Ladder = tuple[tuple[float, float], ...]
-FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
-MANY: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
+SHORT_LADDER: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
+LONG_LADDER: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
 """The part of a limit that a rule may aim at, and the share of its draws that ignore the keys.
 
-Two tests find the largest of three parts that passes, and three that of seven. Draws that look at nothing
-make what few people do matter less, which noise needs in small tables."""
+Two tests find the largest passing part of three, and three tests that of seven. Draws that ignore the keys
+reduce the influence of single people, which small tables need.
+"""
 
 _DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; tests have the rest
 _SMALL = 0.01, 0.3, 0.6
-"""Ratio of probabilities below which a line continues the risk, so that it stays convex and is never less."""
+"""Ratio of probabilities below which a line replaces the risk, so that the risk stays convex and is not
+underestimated.
+"""
 _ROOM = 1e-9, 30.0
 """Search range of the multiplier of the worst covariances, as the logarithm of its share of the least."""
 
@@ -63,9 +67,9 @@ class Allowance:
     test : float
         The μ of each test of its limit.
     z : float
-        Standard deviations of the noise by which a distance must be above 0.
+        The least passing distance, in standard deviations of the noise.
     ladder : Ladder
-        What rules there are to choose from.
+        The candidate rules.
     """
 
     design: float
@@ -75,14 +79,14 @@ class Allowance:
 
     @classmethod
     def of(cls, mu: float, records: int, rules: int = 1) -> Allowance:
-        """Divide the budget for one of several rules whose limit is tested."""
-        ladder = FEW if records < LARGE else MANY
+        """Divide the budget for one of several rules with tested limits."""
+        ladder = SHORT_LADDER if records < LARGE else LONG_LADDER
         tests = len(ladder).bit_length()
         error = (1.0 - SURE) / (tests * rules)
         return cls(mu * _DESIGN**0.5, mu * ((1.0 - _DESIGN) / tests) ** 0.5, float(-ndtri(error)), ladder)
 
     def passes(self, most: Callable[[float], float], limit: float, rng: np.random.Generator) -> bool:
-        """Test a limit: ``most`` is the largest value within a number of exchanges."""
+        """Test a limit; ``most`` returns the largest value within a number of exchanges."""
         far = (self.z - rng.normal()) / self.test
         return far <= 0.0 or meets(most(far), limit)
 
@@ -93,11 +97,11 @@ def most_risk(counts: Array, matrix: Array, swaps: float) -> float:
     Parameters
     ----------
     counts : array, shape (k, n)
-        How many records have each confidential class (rows) and letter (columns).
+        Number of records with each confidential class (rows) and letter (columns).
     matrix : array, shape (n, m)
         The rule.
     swaps : float
-        Pairs of people who exchange their confidential values.
+        Number of pairs of people who exchange their confidential values.
     """
     after, rule, step, base = _after(counts, matrix, swaps)
     return min(_most_risk(after, rule, step, base, small) for small in _SMALL)
@@ -136,23 +140,23 @@ def most_disclosed(counts: Array, matrix: Array, swaps: float) -> float:
     return float(max(up.max(), down.max()))
 
 
-MOST = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclosed}
+LARGEST_WITHIN = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclosed}
 
 
 def most_correlated(between: Array, left: Array, right: Array, radius: float) -> float:
-    """Return a bound on the risk of normal data with these covariances, or others within a radius, in nats.
+    """Return a bound on the risk in nats of normal data with covariances within a radius of these.
 
-    The risk is ``-ln(1 - s) / 2`` summed over the squared canonical correlations s, so at most that of their
-    sum T. T is a quadratic function of the covariances. With axes along which it is a sum of ``d (b + e)^2``,
-    ``e^2`` summing up to the squared radius at most, ``λ radius^2 + sum d b^2 λ / (λ - d)`` is no less than
-    T for every λ above all d, and the least of them is T (S-lemma).
+    The risk is ``-ln(1 - s) / 2`` summed over the squared canonical correlations s, so at most that of
+    their sum T. T is a quadratic function of the covariances. Choose axes in which it is a sum of ``d (b
+    + e)^2``, with ``e^2`` adding up to at most the squared radius. For every λ above all d, ``λ radius^2
+    + sum d b^2 λ / (λ - d)`` is at least T, and the least of them is T (S-lemma).
 
     Parameters
     ----------
     between : array, shape (k, n)
         Covariances of W and X.
     left, right : array
-        What makes correlations of them: of whitened W with what is published, whitened.
+        Matrices that turn covariances into correlations of whitened W with the whitened published keys.
     radius : float
         Largest root of the sum of squared differences.
     """
@@ -176,7 +180,7 @@ def most_correlated(between: Array, left: Array, right: Array, radius: float) ->
 def _after(counts: Array, matrix: Array, swaps: float) -> tuple[Array, Array, float, Array]:
     """Return joint shares after a rule, the rule, the size of one exchange, and independent shares.
 
-    Classes and letters that do not occur are left out.
+    Classes and letters that do not occur are omitted.
     """
     total = float(counts.sum())
     rows, columns = counts.sum(axis=1) > 0.0, counts.sum(axis=0) > 0.0
@@ -188,13 +192,13 @@ def _after(counts: Array, matrix: Array, swaps: float) -> tuple[Array, Array, fl
 
 
 def _divergence(ratio: Array, small: float) -> Array:
-    """Return a ln a - a + 1 of ratios a; for small ones, and below 0, a line that is no less."""
+    """Return a ln a - a + 1 for ratios a; for small and negative ones a line that is no less."""
     log = np.log(np.maximum(ratio, small))
     return np.where(ratio < small, 1.0 + ratio * (np.log(small) - 1.0), ratio * log - ratio + 1.0)
 
 
 def _two(gain: Array, loss: Array) -> Array:
-    """Return the largest sum of the gain of one class (rows) and the loss of another, for each column."""
+    """Return, for each column, the largest sum of a gain of one class and a loss of another class."""
     if len(gain) < 2:
         return np.zeros(gain.shape[1])
     each = gain[:, None] + loss[None]

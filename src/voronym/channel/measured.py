@@ -1,7 +1,7 @@
-"""What the keys of a masked table reveal about the confidential columns, measured in the table itself.
+"""Measure the information of a masked table's keys about the confidential columns.
 
-A channel states the risk of a model: normal data for numbers, keys of several rules taken apart. Keys may
-tell more in a way that is not linear, or together. So the masked table is looked at, under no model.
+A channel states the risk under a model: normal data for numbers, and independent rules. Keys may reveal more,
+in non-linear ways or together. So the masked table is measured without a model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SURE = 0.95
 
 @dataclass(frozen=True)
 class Revealed:
-    """What some of the published keys reveal about some of the confidential columns.
+    """The information of some published keys about some confidential columns.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Revealed:
         The mutual information of cells and levels, in nats. Its interval is so wide that all looks together
         are wrong with 5 % at most.
     looks : int
-        How many choices of keys and confidential columns were looked at; this one tells most.
+        Number of views that were tried; this one reveals most.
     """
 
     keys: tuple[str, ...]
@@ -56,7 +56,7 @@ class Revealed:
     estimate: Estimate
     looks: int
     confidence: float = _SURE
-    """Coverage of the interval, all looks together."""
+    """Joint coverage of the intervals of all views."""
 
     @property
     def excess(self) -> float:
@@ -91,15 +91,15 @@ class Revealed:
 
 
 def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
-    """Measure a lower bound of I(W; X̂) in a masked table: return the view that reveals most.
+    """Measure a lower bound of I(W; X̂) in a masked table; return the view that reveals most.
 
-    A look is a choice of keys (each alone, each pair, all of them) and of confidential columns (each, all of
-    them). The keys are cut into cells jointly: numbers and ordered levels into bins of about equal frequency,
-    nominal ones into their most frequent categories and the others, with a bin more for each key in turn
-    until there are 5 records per cell and level of W on average, or 1,000 cells. So what chance shows stays
-    small, and it is taken away. Single keys, and all of them together, are also looked at in cells of some 8,
-    4, 3 and 2 records, and all of them by equal values: a household number tells what the household has,
-    in pairs. Cells are functions of the keys: the keys tell at least as much as they do.
+    A view is a choice of keys (each alone, each pair, all) and of confidential columns (each, all). The
+    keys are cut jointly into cells: numbers and ordered levels into bins of about equal frequency,
+    nominal ones into their most frequent categories and a rest. Each key in turn gets another bin, until
+    there are 5 records per cell and level of W on average, or 1,000 cells. So the information by chance
+    is small, and it is subtracted. Single keys, and all keys together, are also cut into cells of about
+    8, 4, 3 and 2 records; all keys also by equal values, because a household number reveals the
+    household's values in pairs. Cells are functions of the keys, so the keys reveal at least as much.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     Returns
     -------
     Revealed
-        In O(n) per look. The lower end of its interval is above what the keys tell in the population behind
-        the table with 2.5 % chance at most, as far as the asymptotic error is right.
+        Takes O(n) per view. The lower end of its interval exceeds the information in the population with a
+        probability of at most 2.5 %, as far as the asymptotic error is right.
     """
     keys = [levels(table, name) for name in table.keys]
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
@@ -136,7 +136,7 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
 
 
 def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Return sets of keys to look at, each with the largest number of cells to cut them into."""
+    """Yield sets of keys to measure, each with the largest number of cells to cut them into."""
     usual = _room(w)
     for chosen in _choices(len(keys)):
         yield chosen, usual
@@ -151,8 +151,8 @@ def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...],
 def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:
     """Return all confidential columns as one column of classes, as fine as the number of records allows.
 
-    There are 5 records per letter and class on average; but at least as many classes as the
-    column with most levels has.
+    There are 5 records per letter and class on average, but at least as many classes as the column with
+    most levels has.
     """
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
     room = int(np.clip(table.n // (_EACH * letters), max(item.size for item in secret), _MOST))

@@ -30,11 +30,11 @@ class Planned:
     Parameters
     ----------
     channel : FiniteChannel
-        The rule; its ``joint``, ``risk`` and ``bound`` are those of the blurred law.
+        The rule; its ``joint``, ``risk`` and ``bound`` are those of the noisy law.
     counted : float
         Its risk by the exact counts, in nats. Nothing that is published depends on it.
     limited : float
-        What is limited (the risk, or the worst of all letters), by the exact counts.
+        The limited quantity (the risk, or the worst letter), by the exact counts.
     made_for : float
         The part of the limit that the rule was made for: the rest is a margin for the noise.
     """
@@ -61,7 +61,7 @@ def plan_rule(
     exact : array, shape (k, n)
         The joint law of the records: for the figures of the data holder, and for nothing else.
     noisy : NoisyCounts
-        What the rule is a function of.
+        The input of the rule.
     d : array, shape (n, n)
         Distortions.
     limits : mapping
@@ -98,11 +98,11 @@ def plan_rule(
 def tightened(
     solve: Callable[[float, float], C], keeps: Callable[[C], bool], limit: float, ladder: Ladder, silent: C
 ) -> tuple[C, float]:
-    """Return the rule that is made for the largest part of a limit and passes its test; and the part.
+    """Return the rule for the largest part of a limit that passes its test, and that part.
 
-    Tests halve the ladder; ``solve`` gets a limit and a share of draws that look at nothing. The last rule
-    is ``silent``, which tells nothing whatever the counts are. The part is as public as the rule: tests are
-    paid for by the budget.
+    Tests bisect the ladder. ``solve`` gets a limit and a share of draws that ignore the keys. If none
+    passes, the result is ``silent``, which reveals nothing for any counts. The part is as public as the
+    rule, because the budget pays for the tests.
     """
     best, part = silent, 0.0
     low, high = 0, len(ladder) if limit > 0.0 else 0
@@ -140,7 +140,7 @@ def _stirred(channel: FiniteChannel, share: float) -> FiniteChannel:
 
 
 def _silent(law: Array, d: Array) -> FiniteChannel:
-    """Return the best single letter, which reveals nothing whatever the counts."""
+    """Return the rule that publishes the best single letter; it reveals nothing for any counts."""
     alphabet, joint, cost = check_alphabet(law, d)
     J = alphabet.constant()
     distortion = alphabet.distortion(J)
@@ -153,12 +153,11 @@ def _silent(law: Array, d: Array) -> FiniteChannel:
 
 
 def invariant_rule(channel: FiniteChannel) -> FiniteChannel:
-    """Return the rule followed by its own inverse draw, so that expected counts stay the same.
+    """Return the rule followed by its inverse draw, so that expected counts stay the same.
 
     A published letter y is replaced by a letter x with the probability p(x|y) that it came from x. So the
-    law of what is published is again p(x): no category vanishes, and counts need no correction. The second
-    step looks at what is published already and at nothing else, so that it cannot raise the risk. It costs
-    distortion.
+    law of the published letters is again p(x): no category vanishes, and counts need no correction. The
+    second step uses only the published letter, so it cannot raise the risk. It costs distortion.
 
     References
     ----------

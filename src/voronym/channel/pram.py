@@ -1,8 +1,8 @@
-"""Post-randomisation of categorical columns, and how analysts correct for it.
+"""Post-randomisation of categorical columns, and its correction by analysts.
 
 PRAM publishes a category drawn from the row of a known transition matrix. Anybody who knows the matrix can
-undo it on average: frequencies of the original follow by solving a linear system. For one person the matrix
-gives probabilities.
+correct for it on average: the original frequencies solve a linear system. For one person the matrix gives
+only probabilities.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONDITION = 1e4
 """Largest magnification of errors by solving; beyond it, the rounding of a published matrix shows in the
 shares."""
 _UNKNOWN = 0.5
-"""Standard error of a share above which the share is unknown."""
+"""A share with a larger standard error counts as unknown."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Recovered:
     Parameters
     ----------
     shares : array, shape (n,) or (n, c)
-        Estimated shares of the original categories; by columns of the other variable where one was given.
+        Estimated shares of the original categories; in columns for the other variable, if one was given.
     errors : array, same shape
         Standard errors of the unbiased estimator, from drawing the records as well as from randomising them.
     estimator : {"unbiased", "nonnegative"}
@@ -55,9 +55,9 @@ class Recovered:
 
 @dataclass(frozen=True)
 class Pram:
-    """A column after randomisation, and the matrix it was randomised with.
+    """A column after randomisation, and its matrix.
 
-    The matrix belongs to the release: publish it with the table, so that analysts can correct for it.
+    Publish the matrix with the table, so that analysts can correct for it.
     """
 
     codes: Ints
@@ -87,10 +87,10 @@ def pram(
 ) -> Pram:
     """Randomise a categorical column.
 
-    With a limit, the matrix is the one that minimises the risk ``I(W; X̂)`` about the confidential column for
-    the distortion, or the distortion for the risk (see `voronym.channel.privacy_distortion`), for the joint
-    frequencies in the table with noise: so the matrix may be published, see `voronym.channel.budget`. A limit
-    on the risk is kept with a margin for the noise. Or give a matrix.
+    With a limit, the matrix minimises the risk ``I(W; X̂)`` about the confidential column for the
+    distortion, or the distortion for the risk (see `voronym.channel.privacy_distortion`). It uses the
+    joint frequencies of the table with noise, so the matrix may be published, see
+    `voronym.channel.budget`. A limit on the risk is kept with a margin for the noise. Or give a matrix.
 
     Parameters
     ----------
@@ -159,11 +159,11 @@ def recover(
 ) -> Recovered:
     """Estimate the shares of the original categories from a randomised column and its matrix.
 
-    With T the published shares, ``E T = P' θ`` where θ are the original shares; the estimator is the solution
-    of ``P' θ = T``. Where there are more published letters than original ones, it is the solution of least
-    squares among the shares that add up to those of T: to 1, or to the share of each category of ``other``.
-    It is unbiased. The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by
-    the EM algorithm: ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
+    With T the published shares and θ the original ones, ``E T = P' θ``; the estimator solves ``P' θ =
+    T``. If there are more published letters than original ones, it is the least-squares solution among
+    shares with the same sums as T: 1, or the share of each category of ``other``. It is unbiased. The
+    nonnegative variant maximises the likelihood of T over shares of at least 0, by the EM algorithm:
+    ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
 
     Parameters
     ----------
@@ -205,8 +205,7 @@ def recover(
     if never:
         raise InputError(
             f"{never} of {len(letters)} records have a category that is never published by this matrix: "
-            "it is "
-            "the matrix of another column, or its columns stand in another order"
+            "the matrix belongs to another column, or its columns have another order"
         )
     condition = _condition(rule)
     inverse = _inverse(rule)
@@ -231,13 +230,14 @@ def recover(
 
 
 def _condition(rule: Array) -> float:
-    """Return how much solving can magnify errors; refuse a matrix whose errors would hide everything."""
+    """Return the factor by which solving can magnify errors; refuse a matrix with too large a factor."""
     singular = np.linalg.svd(rule, compute_uv=False)
     rank = int((singular > 1e-10 * singular[0]).sum())
     if rank < len(rule):
         raise InputError(
             f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, "
-            "so the original frequencies are gone; merge categories with equal rows, or ask for less privacy"
+            "so the original frequencies cannot be recovered; merge categories with equal rows, or allow "
+            "more risk"
         )
     condition = float(singular[0] / singular[-1])
     if condition > _CONDITION:
@@ -252,10 +252,10 @@ def _condition(rule: Array) -> float:
 
 
 def _inverse(rule: Array) -> Array:
-    """Return G with G P' = I whose columns add up to 1, so that shares G T add up as T does.
+    """Return G with G P' = I whose columns add up to 1, so that the shares G T have the same sum as T.
 
-    The pseudoinverse of a square P' has that. Otherwise what is lacking goes where least squares with the
-    sum given puts it, along ``(P P')^-1 1``. As P' keeps sums, G P' = I still holds.
+    The pseudoinverse of a square P' has this property. Otherwise the missing part is added along ``(P
+    P')^-1 1``, as in least squares with a given sum. P' keeps sums, so G P' = I still holds.
     """
     inverse = np.linalg.pinv(rule.T)
     if rule.shape[0] == rule.shape[1]:

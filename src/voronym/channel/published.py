@@ -1,4 +1,4 @@
-"""What a channel's release may reveal about its rules, so that analysts can correct for them."""
+"""The publishable part of a channel's rules, so that analysts can correct for them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from voronym.channel.figures import PublishedMatrix
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 10
-"""Records below which a letter shares its row of a matrix with others."""
+RARE_RECORDS = 10
+"""A letter with fewer records shares its row of a matrix with other rare letters."""
 _PARTS = 1_000_000  # published probabilities are whole millionths, and rows add up exactly
 
 
 def published_matrix(
-    matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = FEW
+    matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = RARE_RECORDS
 ) -> PublishedMatrix | None:
-    """Return a publishable transition matrix: rare letters share one row and column.
+    """Return a publishable transition matrix, in which rare letters share one row and column.
 
-    The row of a letter that a few people have was computed from what these few have: it could tell it. Their
-    names may even be in no released record. So letters of fewer than ``few`` records, and letters that were
-    never drawn, become one. Guarantee: what is returned is the exact law (up to rounding to millionths) of
-    the column in which these letters are one; analysts who recode the published column in the same way can
+    The row of a letter that few people have was computed from these few, and could reveal their values;
+    the letter itself may be in no released record. So letters of fewer than ``few`` records, and letters
+    that were never drawn, are merged. Guarantee: the result is the exact law (rounded to millionths) of
+    the column with these letters merged. Analysts who merge the same letters in the published column can
     correct counts with it.
 
     Parameters
@@ -37,7 +37,7 @@ def published_matrix(
     names : list
         The values of each letter.
     few : int
-        Letters of fewer records are told together.
+        Letters of fewer records are merged.
 
     Returns
     -------

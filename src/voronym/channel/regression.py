@@ -1,16 +1,16 @@
 """A bound on the risk for any law: theorem 2 of the paper with the regression in place of a straight line.
 
-The paper's bound holds where E[W|X] is linear in X (see `voronym.channel.bounds.gaussian_bound`). Let
-``g(x) = E[W | X = x]`` be anything instead, and let the rule see X alone. Given what is published, W varies
-by what X does not tell of it and by how g still varies: ``E Var(W | X̂) = Var W - Var g + E Var(g | X̂)``.
-For two independent copies of X given X̂, ``Var g = E (g - g')² / 2`` and ``Var X = E |x - x'|² / 2``. So for
-every λ >= 0
+The paper's bound holds if E[W|X] is linear in X (see `voronym.channel.bounds.gaussian_bound`). Here ``g(x) =
+E[W | X = x]`` may be any function, and the rule sees X alone. Given the published value, the variance of W
+has two parts, its variance given X and the remaining variance of g: ``E Var(W | X̂) = Var W - Var g + E Var(g
+| X̂)``. For two independent copies of X given X̂, ``Var g = E (g - g')² / 2`` and ``Var X = E |x - x'|² /
+2``. So for every λ >= 0
 
     E Var(g | X̂) <= λ D + max over x, x' of ((g - g')² - λ |x - x'|²) / 2,
 
-where D is at least ``E |X - X̂|²``; where λ is the square of the steepest slope of g, the last term is 0.
-The paper's own step from variances to information then gives the bound. For normal data g is a line, λ the
-square of its slope, and the bound is the paper's formula (8), which is reached.
+with D at least ``E |X - X̂|²``. If λ is the square of the steepest slope of g, the last term is 0. The
+paper's own step from variances to information then gives the bound. For normal data g is a line and λ the
+square of its slope; the bound is the paper's formula (8), and rules reach it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAMBDAS = 65
 
 
 def regression_error(points: ArrayLike, means: ArrayLike, distortion: float) -> float:
-    """Return the most that g can still vary, given what any rule of that distortion publishes.
+    """Return the largest remaining variance of g, given any rule of that distortion.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def regression_bound(
     negentropy: float = 0.0,
     proxy: float | None = None,
 ) -> float:
-    """Return a lower bound on ``I(W; X̂)`` in nats for every rule that sees X alone, whatever the law.
+    """Return a lower bound on ``I(W; X̂)`` in nats for every rule that sees only X, for any law.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def regression_bound(
     distortion : float
         The most that ``E |X - X̂|²`` may be.
     variance : float
-        Of W.
+        Variance of W.
     negentropy : float
         The entropy of a normal law with the variance of W, less the entropy of W; 0 if W is normal.
     proxy : float, optional

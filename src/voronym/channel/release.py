@@ -1,8 +1,8 @@
 """Mask the keys of a table by randomised rules: noise for numbers, post-randomisation for categories.
 
-What it promises is not k-anonymity: nobody is hidden in a group. What is limited is how much the published
-keys tell about the confidential columns, on average over the table and under a model. What they tell without
-a model is measured afterwards.
+The method does not promise k-anonymity: nobody is hidden in a group. It limits the information of published
+keys about confidential columns, on average over the table and under a model. The information without a model
+is measured afterwards.
 """
 
 # promise: doc-limits
@@ -50,7 +50,7 @@ class Perturbed(Masked):
     rules : tuple of Rule
         The rules.
     measured : Revealed
-        What was measured in the masked table.
+        The information measured in the masked table.
     """
 
     distortion: float = 0.0
@@ -80,9 +80,9 @@ def mask_keys(
 ) -> Perturbed:
     """Perturb the keys so that they reveal little about the confidential columns.
 
-    Numbers, times, ordered levels and places get the optimal noise of normal data (`gaussian_channel`) along
-    their standardised coordinates, then are rounded to values the column can have and clipped to round
-    numbers near the ends of its range, each of which stands for several people. Rounding and clipping look at
+    Numbers, times, ordered levels and places get the optimal noise for normal data (`gaussian_channel`)
+    along their standardised coordinates. Then they are rounded to possible values, and clipped to round
+    numbers near the ends of the range, each of which stands for several people. Rounding and clipping use
     one record at a time, so they cannot raise the risk. They change the distortion a little, which is
     measured afterwards. Nominal keys are post-randomised together if they have at most 150 combinations,
     otherwise one by one.
@@ -96,8 +96,8 @@ def mask_keys(
     max_distortion : float, optional
         Largest share of the keys' variance to lose, each rule on its own columns; 0 to 1.
     max_risk : float, optional
-        Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked. The
-        risks are those of the rules' models; a table that measurably reveals more is refused.
+        Largest sum of the rules' risks, in nats, divided in proportion to the information of the unmasked
+        keys. The risks are those of the rules' models; a table that measurably reveals more is refused.
     max_t, max_delta : float, optional
         Limits for every published combination of keys instead of their mean, by the law of the rule:
         the total variation of what it says about the confidential columns and what the table says, or the
@@ -156,13 +156,13 @@ def _yes_or_no(name: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ChannelOptions(Options):
-    """Options of the method channel: one of the limits, and how much the published rules may reveal."""
+    """Options of the method channel: one limit, and the budget of the published rules."""
 
     max_distortion: float | None = option(
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
     )
     max_risk: float | None = option(
-        None, "the most that the keys may tell about the confidential columns, in nats", check=number(0.0)
+        None, "the largest information of the keys about the confidential columns, in nats", check=number(0.0)
     )
     budget: float = option(
         BUDGET,
@@ -206,7 +206,7 @@ class ChannelOptions(Options):
 def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     """Perturb the keys so that they reveal little about the confidential columns.
 
-    What `mask_keys` does.
+    `mask_keys` calls this function.
     """
     if not table.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
@@ -262,7 +262,7 @@ def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> 
 def _draw(
     planned: Sequence[Noise | Matrix], ctx: Context, options: ChannelOptions
 ) -> tuple[dict[str, nw.Series[Any]], list[Rule]]:
-    """Apply the rules one by one; share out a limit on the risk by what the unmasked keys reveal."""
+    """Apply the rules one by one; divide a limit on the risk by the information of the unmasked keys."""
     columns: dict[str, nw.Series[Any]] = {}
     rules = []
     name, value = one_limit(**options.limits)
@@ -291,7 +291,7 @@ def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: flo
             f"max_risk={max_risk:g} cannot be kept, and nothing is released: in the masked table "
             f"{_more(revealed)}. {_why(revealed)} Declare numeric keys nominal, or cut them into bins first: "
             "then all keys are randomised together and the risk is counted (up to 150 combinations). Or give "
-            "max_distortion, larger than this risk would have cost, and judge by what is measured. Or use a "
+            "max_distortion, larger than the cost of this risk, and judge by the measured risk. Or use a "
             "k-anonymous method with the model mutual-information or t-closeness"
         )
     if not meets(low, risk):

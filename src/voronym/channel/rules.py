@@ -49,11 +49,11 @@ class Rule:
     planned: float
     distortion: float
     information: float
-    """What the unmasked keys reveal, by the noisy counts behind the rule."""
+    """Information of the unmasked keys, by the noisy counts behind the rule."""
     note: str
     channel: GaussianChannel | FiniteChannel = field(repr=False)
     published: PublishedMatrix | tuple[NoiseFigures, ...] | None = field(repr=False)
-    """The transition matrix or the noise, which analysts need to correct for it (see `published_matrix`)."""
+    """The transition matrix or the noise, with which analysts correct results (see `published_matrix`)."""
     counted: float = 0.0
     """The risk by exact counts or covariances; only for the data holder."""
     limited: float = 0.0
@@ -65,12 +65,12 @@ class Rule:
 
     @property
     def risk(self) -> float:
-        """What the masked keys reveal, under the rule's model and by noisy counts."""
+        """Information of the masked keys, under the rule's model and by noisy counts."""
         return self.channel.risk
 
     @property
     def gap(self) -> float:
-        """Largest possible distance of the rule from the best one."""
+        """Upper limit on the distance of the rule from the best one."""
         return self.channel.gap
 
     @property
@@ -167,7 +167,7 @@ class Noise:
         return {name: decoded[name] for name in self.columns}, rule
 
     def _clip(self, noisy: Array) -> None:
-        """Clip numbers to the ends of their column, which are not a single person's values."""
+        """Clip numbers to the ends of their column, which are shared by several people."""
         for encoder, block in zip(self.codec.encoders, self.codec.blocks, strict=True):
             if not isinstance(encoder, Numeric) or encoder.std == 0.0:
                 continue
@@ -264,7 +264,7 @@ def _scalar(value: object) -> object:
 
 
 def _distortions(letters: Ints, codes: list[Ints]) -> Array:
-    """Return the cost of publishing one letter for another: the mean over the columns that vary."""
+    """Return the cost of publishing one letter for another: the mean over the varying columns."""
     d = np.zeros((len(letters), len(letters)))
     counted = 0
     for i, column in enumerate(codes):
@@ -279,13 +279,13 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
 def masks(
     table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, tested: bool, invariant: bool = False
 ) -> list[Noise | Matrix]:
-    """Return how the keys will be randomised: numbers together, and names together if combinations are few.
+    """Return the masks of the keys: numbers together, and nominal keys together if combinations are few.
 
-    The budget is shared: squares of the rules' shares add up to that of μ. With ``tested`` a part of each
+    The rules share the budget: the squares of their parts add up to μ². With ``tested``, a part of each
     share is for tests of a limit.
     """
     noise = Noise(coordinates, table)
-    made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
+    made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants reveal nothing and stay
     names = tuple(block.name for block in coordinates.codec.blocks if block.kind == "nominal")
     if names:
         codes = np.column_stack([category_codes(table, name) for name in names])
@@ -309,7 +309,7 @@ def category_codes(table: Table, name: str) -> Ints:
 def confidential_points(table: Table) -> Array:
     """Return the confidential columns as coordinates from 0 to 1: ranks, or one coordinate per category.
 
-    Ranks tell what numbers tell, and no outlier sets the scale of the noise that hides who has which.
+    Ranks carry the information of numbers, and no outlier sets the scale of the noise.
     """
     columns: list[Array] = []
     for name in table.confidential:
@@ -325,7 +325,7 @@ def confidential_points(table: Table) -> Array:
         codes = category_codes(table, name)
         counts = np.bincount(codes)
         often = np.argsort(-counts, kind="stable")[1 : _LEVELS + 1]  # the first follows from them
-        # Noise would be all there is to a rare one; what keys tell about it is measured afterwards.
+        # A rare one would be mostly noise; the information of keys about it is measured afterwards.
         result = [level for level in often if counts[level] >= _RARE * len(codes)]
         columns.extend((codes == level).astype(np.float64) for level in result or often[:1])
     return np.column_stack(columns) if columns else np.zeros((table.n, 1))

@@ -1,4 +1,4 @@
-"""Distortions that depend on w, and rules that may look at it: their letters are pairs of w and x."""
+"""Distortions that depend on w, and rules that see w: their letters are pairs of w and x."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from voronym.errors import InputError
 def check_letters(p_wx: ArrayLike, d: ArrayLike, *, sees_w: bool = False) -> tuple[Alphabet, Array, Array]:
     """Return the problem, its law and its distortions, for ``d(x, x̂)`` or ``d(w, x, x̂)``.
 
-    A rule that does not look at w pays on average over w given x. One that does is a rule for the letters
-    (w, x), each of which knows its w: its law has a column ``w n + x`` for each.
+    A rule that does not see w pays on average over w given x. A rule that sees w is a rule for the
+    letters (w, x); its law has a column ``w n + x`` for each.
     """
     cost = np.asarray(d)
     if cost.ndim == 2 and not sees_w:

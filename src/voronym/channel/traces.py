@@ -1,7 +1,7 @@
-"""Rules without traces: a solver's remainders of 1e-9 are removed before anything is drawn or published.
+"""Remove a solver's remainders of about 1e-9 from a rule before it is drawn or published.
 
-An interior-point method ends inside: letters that the best rule gives up keep a probability of some 1e-9.
-They are never drawn, but anybody who inverts the matrix divides by them.
+An interior-point method ends inside: letters that the best rule does not use keep a probability of about
+1e-9. They are never drawn, but anybody who inverts the matrix divides by them.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from voronym.channel.base import FiniteChannel
 from voronym.channel.function import toward
 
 TRACE = 1e-6
-"""Share of the records below which a letter is not published."""
+"""A letter with a smaller share of the records is not published."""
 
 
 def without_traces(channel: FiniteChannel, *, limit: float | None = None) -> FiniteChannel:
     """Return a rule that publishes no letter for less than a millionth of the records.
 
-    Their mass, and that of single transitions below a tenth of it, goes where it costs least among the
-    letters that stay. A limit that the rule met is met again: what clearing cost is mixed away with the
-    nearest of the letters that stay, or with the best single one.
+    The mass of such letters, and of single transitions below a tenth of it, goes to the cheapest of the
+    other letters. A limit that the rule met is met again, by mixing with the nearest remaining letters or
+    with the best single letter.
 
     Parameters
     ----------
     channel : FiniteChannel
         The rule.
     limit : float, optional
-        What its distortion (objective "risk") or its risk (objective "distortion") may be at most.
+        Largest distortion (objective "risk") or risk (objective "distortion").
     """
     alphabet, _, _ = check_alphabet(channel.joint, channel.d)
     J = channel.matrix[alphabet.used] * alphabet.p[:, None]

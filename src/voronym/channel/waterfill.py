@@ -13,8 +13,9 @@ Array = NDArray[np.float64]
 def waterfill(gains: ArrayLike, limits: ArrayLike, total: float) -> Array:
     """Maximise ``prod (1 + gains_i x_i)`` subject to ``0 <= x_i <= limits_i`` and ``sum x <= total``.
 
-    Lemma 4: ``x_i = max(0, min(1/μ - 1/gains_i, limits_i))`` with the μ that spends the total, or
-    ``x = limits`` where that is not too much. Exact: the points where a term starts or stops are sorted.
+    Lemma 4: ``x_i = max(0, min(1/μ - 1/gains_i, limits_i))`` with the μ that spends the total, or ``x =
+    limits`` if these do not exceed it. The solution is exact: the points at which a term starts or stops
+    are sorted.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from voronym.core.validate import checked
 from voronym.errors import InputError
 
 DISTANCES = ("total-variation", "ordered", "kl")
-_FEW = 1e-9  # share of the records below which a letter is not published
+_NEGLIGIBLE = 1e-9  # share of the records below which a letter is not published
 _ROOM = 1e-12
 
 
@@ -29,7 +29,7 @@ class WorstCaseChannel(FiniteChannel):
     Parameters
     ----------
     measure : str
-        What is limited: "delta", "total-variation", "ordered" or "kl".
+        The limited quantity: "delta", "total-variation", "ordered" or "kl".
     limit : float
         Its limit.
     worst : float
@@ -60,12 +60,11 @@ def worst_case(
     tolerance: float = 1e-6,
     progress: ProgressCallback | None = None,
 ) -> WorstCaseChannel:
-    """Find the rule of least distortion whose every published letter reveals little about W.
+    """Find the rule of least distortion in which every published letter reveals little about W.
 
-    `privacy_distortion` limits what published letters reveal on average: a rare letter may reveal everything.
-    Here each letter is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is
-    convex, and the answer comes with a proven lower bound on the distortion of every rule that keeps the
-    limit.
+    `privacy_distortion` limits the average information: a rare letter may reveal everything. Here each
+    letter is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is convex.
+    The answer comes with a proven lower bound on the distortion of every rule that keeps the limit.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def cleared(channel: WorstCaseChannel) -> WorstCaseChannel:
 def _within(a: Alphabet, J: Array, measure: str, limit: float) -> Array:
     """Return a rule within the limit for every letter, with as little of the overall law as possible."""
     J = np.maximum(J, 0.0)
-    J[:, J.sum(axis=0) < _FEW] = 0.0
+    J[:, J.sum(axis=0) < _NEGLIGIBLE] = 0.0
     J[J.sum(axis=1) <= 0.0] += J.sum(axis=0)  # a letter without transitions left: it reveals nothing
     J = feasible(a, J)
     flat = np.outer(a.p, J.sum(axis=0))

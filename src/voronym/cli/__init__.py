@@ -1,8 +1,8 @@
 """The command line: one module per verb.
 
-Each declares itself in the registry of `verbs`; plug-ins add others. `common` has what they share (roles,
-progress, messages and exit codes); `help` prints their options, `complete` is what the shell proposes. Each
-imports what it needs when it runs.
+Each verb registers in `verbs`, and plug-ins add theirs. `common` holds shared code: roles, progress, messages
+and exit codes. `help` prints the options and `complete` feeds shell completion. A verb imports its
+dependencies when it runs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; errors become one sentence on stderr and an exit code."""
+    """Run the command line; an error prints one sentence on stderr and sets the exit code."""
     from voronym.cli.common import run
 
     run(app)

@@ -13,7 +13,7 @@ from voronym.errors import InputError
 from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 TAKEN = (*ColumnChoices.names(), "k", "models", "policy", "facts", "steps", "weights", "strata", "seed")
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 
 
 @verb(
@@ -43,8 +43,8 @@ def advise(
 ) -> None:
     """Look for three releases that satisfy a policy at different prices, and print the command of each.
 
-    One keeps detail in ages, one in places (or in what the table has instead), one leaves nobody out. None is
-    worse than the plain run in what it favours. Nothing is released.
+    One keeps detail in ages, another in places (or in other keys of the table), a third leaves nobody
+    out. Each is at least as good as the plain run in the part that it favours. Nothing is released.
     """
     from voronym.advice import advise as look
     from voronym.report.advice import render_advice

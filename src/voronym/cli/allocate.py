@@ -118,7 +118,7 @@ def allocate(
 
 
 def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator[str]:
-    """Describe what each place gets and costs, and that nothing costs less; on the globe in km²."""
+    """Yield a line per place: its load and the price of room, in km² on the globe; then the total cost."""
     from voronym.space.metrics.globe import EARTH
 
     scale, unit = (EARTH**2, " km²") if globe else (1.0, "")  # on a sphere of radius 1 before

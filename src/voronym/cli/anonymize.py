@@ -1,4 +1,4 @@
-"""`voronym anonymize`: a file in, a verified file out. `voronym plan`: the cost in advance."""
+"""`voronym anonymize` writes a verified release of a file; `voronym plan` estimates its cost in advance."""
 
 from __future__ import annotations
 
@@ -174,9 +174,9 @@ class Asked:
     recipe : Recipe, optional
         The recipe that was named.
     reading : mapping
-        How to read the source.
+        Reading options of the source.
     query : str, optional
-        What to ask a database for.
+        Query to a database.
     """
 
     source: str
@@ -221,7 +221,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where a release is written, and with which companions."""
+    """Paths of the release, its reports and its recipe."""
 
     release: Path
     report: Path | None
@@ -298,7 +298,7 @@ def _first(asked: Asked, output: Path | None) -> tuple[Asked, Path]:
 
 
 def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict[str, Any]]:
-    """Read a single table, make its release and write it: all of it, or nothing."""
+    """Read a single table, make its release and write it; on failure write nothing."""
     from voronym.run.door import anonymize as make
     from voronym.table.read import fitting, read
 

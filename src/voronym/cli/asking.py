@@ -1,8 +1,8 @@
-"""The first run asks: `voronym anonymize FILE` on a terminal, without any column named.
+"""Ask questions on the first run: `voronym anonymize FILE` on a terminal, without any column named.
 
-It goes through the proposal of `voronym inspect` column by column, asks for whom the release is and whether
-other columns let somebody recognise a row, and gives what was answered as if it had been typed. Nothing is
-asked where there is no terminal, so that no script ever waits for an answer.
+The questions follow the proposal of `voronym inspect` column by column. They also ask about the recipients of
+the release, and whether other columns let an intruder recognise a row. Answers act like typed options.
+Without a terminal nothing is asked, so no script ever waits for an answer.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def ask(source: str, frame: Any, typed: Mapping[str, Any]) -> tuple[dict[str, An
     frame : polars DataFrame
         The table.
     typed : mapping
-        Choices that were typed already: they are not asked for.
+        Typed choices, which need no question.
     """
     from voronym.table.schema import Schema
 
@@ -122,7 +122,7 @@ def ask(source: str, frame: Any, typed: Mapping[str, Any]) -> tuple[dict[str, An
 
 
 def place(source: str, given: Path | None) -> Path:
-    """Return where the release goes: as typed, or next to the table under a free name."""
+    """Return the path of the release: the given one, or a free name next to the table."""
     if given is not None:
         return given
     path = Path(source)
@@ -139,7 +139,7 @@ def place(source: str, given: Path | None) -> Path:
 def show_command(
     source: str, output: Path, typed: Mapping[str, Any], columns: Sequence[str], **rest: Any
 ) -> None:
-    """Print the command that does the same without questions."""
+    """Print the equivalent command without questions."""
     from voronym.request.command import words_of
 
     words = ["voronym", "anonymize", source, "-o", str(output), *words_of(choices_of(typed, columns))]
@@ -172,7 +172,7 @@ def _ask_column(proposal: Proposal, name: str, place: str, answers: Answers) -> 
 
 
 def _ask_rows(answers: Answers, typed: Mapping[str, Any]) -> None:
-    """Ask whether columns that are kept let somebody recognise a row."""
+    """Ask whether an intruder can recognise rows by the columns that are kept."""
     kept = [*answers.of("confidential"), *answers.of("other")]
     if not kept:
         return
@@ -189,7 +189,7 @@ def _ask_rows(answers: Answers, typed: Mapping[str, Any]) -> None:
 
 
 def _choice(what: str, words: Sequence[str], usual: str, meanings: Mapping[str, str] | None = None) -> str:
-    """Ask for one of several words; its first letter is enough."""
+    """Ask for one of several words; accept its first letter, and take an empty answer as the default."""
     listed = ", ".join(word for word in words if word != usual)
     while True:
         answer = _line(
@@ -215,7 +215,7 @@ def _yes(question: str, *, usual: bool = True) -> bool:
 
 
 def _line(question: str) -> str:
-    """Ask on stderr and return the answer; the end of the input ends the command."""
+    """Ask on stderr and return the answer; raise `Stopped` at the end of the input."""
     sys.stderr.write(question)
     sys.stderr.flush()
     line = sys.stdin.readline()

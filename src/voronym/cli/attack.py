@@ -1,4 +1,4 @@
-"""`voronym attack`: what an intruder could still do with a release of any tool."""
+"""`voronym attack`: try to identify people in a release of any tool."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def attack(
     only: Annotated[
         list[str] | None, typer.Option("--only", help="Names of the attacks to run. Default: all.")
     ] = None,
-    targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
+    targets: Annotated[int, typer.Option("--targets", help="Largest number of people to attack.")] = 2_000,
     seed: common.Seed = 0,
     progress: common.Progress = "auto",
     json: common.Json = False,

@@ -15,7 +15,7 @@ from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "sampling_fraction",
          "population", "policy", "facts")  # fmt: skip
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 SUFFIXES = (".html", ".json", ".txt")
 
 
@@ -64,9 +64,9 @@ def check(
 ) -> None:  # fmt: skip
     """Judge a table of any tool by a policy, and write the checklist.
 
-    Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
-    Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The exit code is 3
-    if a demand fails.
+    Each demand gets its figure, a verdict and the evidence; a person must judge the demands that no
+    program can decide. Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The
+    exit code is 3 if a demand fails.
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy
@@ -119,7 +119,7 @@ def check(
 
 
 def _table(source: str, reading: dict[str, Any]) -> Any:
-    """Read a table; that of many files as one."""
+    """Read a table; join the files of a data set into one."""
     from voronym.table.read import read
 
     if not scale.many(source, {}):

@@ -18,7 +18,7 @@ def method_options(
     columns: Sequence[str],
     flags: Sequence[str],
 ) -> dict[str, Any]:
-    """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``, by its dataclass.
+    """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``.
 
     An option that takes columns may be repeated or take commas; one that takes a value for each column is
     written ``--metrics COLUMN=VALUE``, and may be repeated.
@@ -33,7 +33,7 @@ def method_options(
 
 
 def options_of(method: str) -> dict[str, Shape]:
-    """Return the shape of every option of this method alone, without those of every run."""
+    """Return the shape of every option that only this method has."""
     from voronym.method import METHODS
 
     shapes = METHODS[method].options.shapes()
@@ -53,7 +53,7 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     if able:
         return f"{sentence}. It is one of {' and of '.join(able)}"
     there = [*map(common.flag, known), *flags]
-    # the beginning of a word is nearer to it than letters tell: --drop to --drop-undeclared
+    # the beginning of a word counts as near to it: --drop to --drop-undeclared
     near = get_close_matches(wanted, there, 1, 0.75) or [
         item for item in there if item.startswith(f"{wanted}-")
     ]

@@ -95,7 +95,7 @@ def _run(app: typer.Typer) -> None:
 
 
 def _outcome(error: BaseException) -> tuple[str, int, str, str]:
-    """Return how to report an exception: the sentence, the exit code, the word before it and its style."""
+    """Return the report of an exception: the sentence, the exit code, the word before it and its style."""
     if isinstance(error, (signals.Stopped, KeyboardInterrupt)):
         code = STOPPED if isinstance(error, KeyboardInterrupt) else int(error.code or STOPPED)
         return "nothing was written", code, "stopped", "yellow"
@@ -128,7 +128,7 @@ def usage(error: Any) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(sentence, err=True)
         return ""
-    typed = program(ctx) or "voronym"  # what stands wrongly behind an option comes without its command
+    typed = program(ctx) or "voronym"  # errors about the value of an option come without their command
     if option := getattr(error, "option_name", None) if "No such" in sentence else None:
         near = list(getattr(error, "possibilities", None) or ())[:1]
         sentence = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")
@@ -154,9 +154,10 @@ def _show_warning(message: object, *_: Any, **__: Any) -> None:
 
 
 def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Split undeclared words into the source, a word by itself, and ``--name value`` items.
+    """Split undeclared arguments into the source and ``--name value`` items.
 
-    ``flags`` are those that the verb declares: a misspelt one would swallow the word behind it.
+    ``flags`` lists the flags that the verb declares. Without that list a misspelt flag would swallow the
+    next argument.
     """
     alone: list[str] = []
     out: list[tuple[str, str]] = []
@@ -183,7 +184,7 @@ def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[s
 
 
 def _meant(names: Sequence[str], flags: Sequence[str]) -> str:
-    """Return a question if a name looks like a flag."""
+    """Return "; did you mean FLAG instead of NAME?" if a name resembles a flag; otherwise ""."""
     for name in map(flag, names):
         near = get_close_matches(name, flags, 1, 0.8)
         if near and near[0] != name:
@@ -208,12 +209,12 @@ def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: 
 
 
 def width() -> int:
-    """Return how wide the terminal is; without a terminal, as wide as lines should be at most."""
+    """Return the width of the terminal in characters; without a terminal, the largest width of a line."""
     return shutil.get_terminal_size((100, 24)).columns
 
 
 def print_lines(text: str) -> None:
-    """Print lines on stdout; on a terminal, long ones break between words and keep their indent."""
+    """Print lines on stdout; on a terminal, wrap long lines between words and keep their indent."""
     wide = shutil.get_terminal_size((1_000, 24)).columns
     for line in text.split("\n"):
         start = " " * (len(line) - len(line.lstrip()))
@@ -222,7 +223,7 @@ def print_lines(text: str) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON on stdout; an object includes the version that made it."""
+    """Print JSON on stdout; add the version of voronym to an object."""
     if isinstance(data, dict):
         from voronym.core.formats import program_version
 
@@ -232,9 +233,9 @@ def emit(data: Any) -> None:
 
 @contextmanager
 def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
-    """Show a line of progress on stderr for anything that takes more than a second.
+    """Show a progress line on stderr for anything that takes more than a second.
 
-    What is written within the block gets its name at its end, all of it or nothing.
+    Files written in this block get their names together at its end, or not at all.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def show_progress(choice: str) -> None:
 
 
 def on_interrupt(choice: str) -> None:
-    """Choose what the first Ctrl-C does."""
+    """Choose whether the first Ctrl-C writes nothing or the best release so far."""
     if choice not in ("nothing", "best"):
         raise InputError(f"--on-interrupt takes nothing or best, not {choice!r}")
     signals.take_best(choice == "best")
@@ -299,7 +300,7 @@ def check_outputs(
     for folder in {place.parent for place in places}:
         sweep(folder)
     if len(set(places)) < len(places):
-        raise InputError("two outputs have the same name; every output needs one of its own")
+        raise InputError("two outputs have the same name; give each output another name")
     if _resolved(source) in places:
         raise InputError("an output has the name of the source; the original is never written over")
     read = [str(item) for item in also if _resolved(item) in places]
@@ -317,5 +318,5 @@ def check_outputs(
 
 
 def _resolved(path: str | Path) -> Path:
-    """Return a path without links; a circular or overlong one stays as it is."""
+    """Return the path with symbolic links resolved; keep a circular or overlong path unchanged."""
     return Path(os.path.realpath(path))

@@ -1,4 +1,4 @@
-"""`voronym compare`: every method on one table."""
+"""`voronym compare`: run every method on one table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MINUTE = 50.0
-"""Seconds for the methods, so that reading and drawing stay within a minute."""
+"""Seconds for all methods together; reading and drawing then fit into a minute."""
 TAKEN = ("keys", "drop_undeclared", "kinds", "orders", "locations", "person")
 """Choices about columns that this verb takes."""
 BAR = 6
@@ -140,7 +140,7 @@ class _Rows:
         self._records, self._keys = records, tuple(keys)
 
     def add(self, row: Row) -> None:
-        """Add a row, and show it if somebody watches."""
+        """Add a row, and print it if progress is shown."""
         self._rows.append(row)
         if not self._quiet and self._out.is_terminal:
             self._out.print(f"{row.method}, k={row.k}: loss {row.loss:.3f} %, {row.seconds:.2f} s")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-_FEW = 65_536
+_LONGEST_HEADING = 65_536
 
 
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -24,7 +24,7 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def heading(path: Path) -> list[str]:
-    """Return the first line of a text file as column names; none if it is no text.
+    """Return the first line of a text file as column names; an empty list if the file is not text.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def heading(path: Path) -> list[str]:
     """
     try:
         with path.open(encoding="utf-8-sig", errors="strict", newline="") as file:
-            first = file.readline(_FEW)
+            first = file.readline(_LONGEST_HEADING)
         return [name.strip() for name in next(csv.reader([first], csv.Sniffer().sniff(first, ",;\t|")))]
     except (OSError, ValueError, csv.Error, StopIteration):
         return []

@@ -1,7 +1,7 @@
-"""Declared choices on the command line: their flags, and how values are read.
+"""Flags for declared choices, and readers of their values.
 
-A verb that takes choices gets one parameter for each of them, made from its declaration, and receives what
-was typed as one argument, ``typed``; `choices_of` reads that once the columns of the table are known.
+A verb gets one parameter per choice, made from its declaration. It receives all typed values as one argument,
+``typed``. `choices_of` reads them when the columns of the table are known.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def choices_of(typed: Typed, columns: Sequence[str]) -> dict[str, Any]:
     Parameters
     ----------
     typed : mapping
-        What a verb with `takes` got.
+        The argument ``typed`` of a verb with `takes`.
     columns : sequence of str
         The columns of the table: a name may have a comma in it.
     """
@@ -105,12 +105,12 @@ def _value(choice: Declared, typed: Any, columns: Sequence[str]) -> Any:
 
 
 def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
-    """Split ``age,zip`` and keep a column whose own name has a comma."""
+    """Split ``age,zip`` into names; do not split a column name that contains a comma."""
     return [name for item in given or () for name in grammar.names(item, columns)]
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Split ``name=value`` items of a flag."""
+    """Split the ``name=value`` items of a flag into a dictionary."""
     return grammar.pairs(given or (), option, "zip-populations=zips.csv" if option == "--facts" else "")
 
 
@@ -148,7 +148,7 @@ def _locations(typed: Sequence[str], columns: Sequence[str]) -> list[tuple[str, 
 
 
 def _trees(flag: str) -> Callable[[Sequence[str], Sequence[str]], dict[str, Any]]:
-    """Return a reader of ``COLUMN=TEXT``, whose text may be a whole tree in JSON."""
+    """Return a reader for ``COLUMN=TEXT``, in which the text is a file name or a whole tree in JSON."""
 
     def read(typed: Sequence[str], _: Sequence[str]) -> dict[str, Any]:
         given = {name: (text, read_value(text)) for name, text in pairs(typed, flag).items()}

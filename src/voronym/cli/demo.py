@@ -10,7 +10,7 @@ import typer
 from voronym.cli import common
 from voronym.cli.verbs import verb
 
-OUTLIERS = 5  # planted outliers show what keys give away and groups hide
+OUTLIERS = 5  # planted outliers show what keys reveal and groups hide
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 
 

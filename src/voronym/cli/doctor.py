@@ -62,7 +62,7 @@ def _versions() -> dict[str, str]:
 
 
 def _required() -> list[tuple[str, str]]:
-    """Return the packages that this one requires, each with its extra or nothing."""
+    """Return the required packages, each with the extra that needs it ("" for none)."""
     matches = (_REQUIREMENT.match(line) for line in requires("voronym") or ())
     return [(match[1].lower(), match[3] or "") for match in matches if match]
 
@@ -123,7 +123,7 @@ def _caches() -> dict[str, Any]:
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
-    """Return the packages of each extra, and the versions of those installed."""
+    """Return the packages of each extra, and their installed versions."""
     out: dict[str, dict[str, str | None]] = {}
     for name, extra in _required():
         if extra and extra not in _FOR_US and name != "voronym":
@@ -132,7 +132,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
 
 
 def _plugins() -> list[dict[str, Any]]:
-    """Load all plug-ins, and report for each what it registered, or why it failed to load."""
+    """Load all plug-ins; return for each its registered entries, or the error."""
     import voronym._public  # noqa: F401 - plug-ins add to registries, which the rooms fill first
     from voronym.cli.help import Commands
     from voronym.core.plugin import plugins
@@ -199,7 +199,7 @@ def _show(values: dict[str, Any]) -> None:
 
 
 def _entries(plugin: dict[str, Any]) -> str:
-    """Report what a plug-in registered, and what is wrong with it."""
+    """Return a line about a plug-in: its registered entries and its error."""
     text = "; ".join(f"{noun} {', '.join(names)}" for noun, names in plugin["entries"].items())
     if plugin["problem"]:
         return f"FAILS: {plugin['problem']}" + (f" (it has {text})" if text else "")

@@ -1,4 +1,4 @@
-"""Options about files: how to read one, and how to write one."""
+"""Options for reading and writing files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _extended(
     options: dict[str, tuple[Any, Any, str]],
     gather: Callable[[list[Any]], dict[str, Any]],
 ) -> Verb:
-    """Return the verb with more options in its signature, gathered into one argument."""
+    """Return the verb with more options in its signature; their values arrive as one argument, ``into``."""
     signature = inspect.signature(verb, eval_str=True)
     known = [parameter for parameter in signature.parameters.values() if parameter.name != into]
     more = [

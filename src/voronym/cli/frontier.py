@@ -1,4 +1,4 @@
-"""`voronym frontier`: what keys reveal about a column, against the cost of masking them."""
+"""`voronym frontier`: print how much keys reveal about a column at each cost of masking."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def frontier(
     source: common.Source,
     confidential: Annotated[
-        str | None, typer.Option("--confidential", help="The column that the keys reveal. Required.")
+        str | None, typer.Option("--confidential", help="The confidential column. Required.")
     ] = None,
     release: Annotated[
         str | None,
@@ -67,7 +67,7 @@ def frontier(
     if chart is not None and chart.suffix.lower() != ".svg":
         raise InputError(f"the plane is drawn as SVG: call the file {chart.with_suffix('.svg').name!r}")
     if confidential is None:
-        raise InputError("name the column that the keys tell about: --confidential NAME")
+        raise InputError("name the confidential column: --confidential NAME")
     frame = read(source, **reading)
     masked = None if release is None else read(release, **reading)
     given = {"keys": [], **declared.choices_of(typed, frame.columns)}

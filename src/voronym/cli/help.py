@@ -1,7 +1,7 @@
-"""The help pages: options by purpose, with their defaults and examples, whole words at any width.
+"""The help pages: options by purpose, with defaults and examples, wrapped between words.
 
-Texts are printed as they are: nothing in them is markup. `Group` is the class of the whole program; it has
-every verb of the registry, gives them this help, and loads what they compute with only when one runs.
+Texts are printed literally, without markup. `Group` is the class of the whole program: it finds every verb in
+the registry, gives it this help, and loads a verb's libraries only when it runs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[s
 
 
 class Commands(MutableMapping[str, Any]):
-    """The commands of all verbs, each made on first use: making all of them takes longer than reading one."""
+    """The commands of all verbs, each built on first use: building all of them takes long."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -101,7 +101,7 @@ class Group(TyperGroup):
         self.format_help = partial(format_help, self)  # type: ignore[method-assign]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the typed verb; if it is missing, say which distribution has it."""
+        """Find the typed verb; if it is missing, name the distribution that provides it."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             plugin.warn()
             if hint := plugin.distribution_hint("verb", args[0]):
@@ -123,7 +123,7 @@ def _all_of(command: Any) -> Iterator[Any]:
 
 
 def format_help(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write the help of a command: usage, what it does, examples, arguments and options by purpose."""
+    """Write the help of a command: usage, description, examples, arguments and options by purpose."""
     paint = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     wide = min(shutil.get_terminal_size().columns, WIDEST)
     lines: list[str] = []
@@ -187,12 +187,12 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
             continue
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
         result[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
-    result["Options"] = result.pop("Options")  # what has no purpose, such as --help, comes last
+    result["Options"] = result.pop("Options")  # options without a purpose, such as --help, come last
     return {name: rows for name, rows in result.items() if rows}
 
 
 def _place(name: str) -> int:
-    """Return the place of an option among those of its purpose; others keep their order."""
+    """Return the position of an option within its purpose; unlisted options keep their order."""
     return next((names.index(name) for names in OTHERS.values() if name in names), len(OTHERS["Output"]))
 
 
@@ -236,7 +236,7 @@ def _words(option: Any) -> str:
 
 
 def _paragraphs(text: str, wide: int) -> list[str]:
-    """Return running text as lines, a blank one before each paragraph."""
+    """Return running text as wrapped lines, with a blank line before each paragraph."""
     out: list[str] = []
     for part in inspect.cleandoc(text.partition("\f")[0]).split("\n\n"):
         if part.strip():
@@ -245,7 +245,7 @@ def _paragraphs(text: str, wide: int) -> list[str]:
 
 
 def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
-    """Return an option with its help next to it, or below it if there is no room."""
+    """Return an option with its help next to it, or below it on a narrow terminal."""
     beside = wide >= 72
     room = LABEL if beside else 6
     lines = wrapped(words, wide, " " * (room + 4), " " * (room + 4))

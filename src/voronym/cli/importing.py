@@ -1,4 +1,4 @@
-"""`voronym import`: settings of other programs as a recipe."""
+"""`voronym import`: turn settings of other programs into a recipe."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def arx(
     data: Annotated[bool, typer.Option("--data", help="Write the table of the project, too.")] = False,
     groups: Annotated[
         bool,
-        typer.Option(
-            "--groups", help="Let each group publish ranges of its own, instead of one level for all."
-        ),
+        typer.Option("--groups", help="Let each group publish its own ranges, instead of one level for all."),
     ] = False,
     json: common.Json = False,
 ) -> None:
@@ -115,9 +113,7 @@ def _hierarchy(file: Path, output: Path | None, json: bool) -> None:
 
     tree = Hierarchy.read(file)
     if output is not None:
-        raise InputError(
-            "a hierarchy of ARX is read as it is, and need not be written again: leave out --output"
-        )
+        raise InputError("voronym reads hierarchies of ARX directly, without conversion: leave out --output")
     if json:
         common.emit({"values": len(tree.values), "height": tree.height})
         return

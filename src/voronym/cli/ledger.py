@@ -103,7 +103,7 @@ def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
 def budget(
     file: File,
     epsilon: Annotated[
-        float, typer.Option("--epsilon", help="The most ε that all releases together may cost a person.")
+        float, typer.Option("--epsilon", help="Largest total ε of all releases for a person.")
     ],
     delta: Annotated[
         float, typer.Option("--delta", help="δ of the budget; costs are then added up as ρ if that is less.")
@@ -177,7 +177,7 @@ def forget(
     file: File,
     release: Annotated[
         int | None,
-        typer.Option("--release", help="The number of a release to forget, which never left the house."),
+        typer.Option("--release", help="The number of a release to forget. It must not have been published."),
     ] = None,
     people: Annotated[
         str | None,

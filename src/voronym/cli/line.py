@@ -26,9 +26,9 @@ may contain an f.
 
 
 class Bar:
-    """The progress of a whole command; each call within it gets a part.
+    """The progress bar of a whole command; each call inside the command fills a part of it.
 
-    What is shown never goes back, whatever the parts tell. The request to stop is obeyed here, too.
+    The bar never moves backwards, even if a part reports less. It also raises requests to stop.
     """
 
     def __init__(self, show: ProgressCallback | None) -> None:
@@ -42,7 +42,7 @@ class Bar:
             self._show(replace(step, done=self._done))
 
     def part(self, start: float, stop: float, *, search: bool = False) -> ProgressCallback:
-        """Return the callback of a call that does the part of the command from one share to another.
+        """Return the progress callback for a call that fills the bar from ``start`` to ``stop``.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Line:
 
 
 class JsonLines:
-    """Progress as lines of JSON, for programs: on every new stage, and twice a second within one."""
+    """Print progress as lines of JSON: one at every new stage, and two a second within a stage."""
 
     EVERY = 0.5
 

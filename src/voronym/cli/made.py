@@ -42,14 +42,14 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
 
 
 def cost_lines(release: Release) -> Lines:
-    """Report what happened to the keys, what was done, and whether the policy is met."""
+    """Yield lines about the losses of the keys, the work done, and the policy."""
     for part in (_losses(release), _done(release), _policy(release)):
         for name, text in part:
             yield name, _visible(str(text))
 
 
 def _visible(text: str) -> str:
-    """Return a text without terminal control characters, which a file name may contain."""
+    """Return a text without control characters; file names can contain them."""
     words = worded(text)
     return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in words)
 
@@ -86,7 +86,7 @@ def _exposed(release: Release, counted: str) -> Lines:
 
 
 def _intruders(release: Release) -> Lines:
-    """Report what the worst intruder finds, if the release was attacked as for a report."""
+    """Yield the worst intruder's success, if the release was attacked."""
     if release.exposure is None:
         return
     from voronym.dossier import ladder_of
@@ -146,7 +146,7 @@ def _done(release: Release) -> Lines:
 
 
 def _policy(release: Release) -> Lines:
-    """Report which demands of a policy are met, and what it chose."""
+    """Yield the verdict on the policy, the settings it added, and decisions left to a person."""
     if (made := release.checklist) is None:
         return
     yield "policy", f"{made.title}: {made.summary}"

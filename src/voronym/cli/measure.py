@@ -1,4 +1,4 @@
-"""`voronym measure`: what a table of any tool reveals."""
+"""`voronym measure`: measure k, other models and risk of a table of any tool."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def measure(
         typer.Option(
             "--records-out",
             help="Write the risk of every record to this CSV file: class size, individual and household "
-            "risk, SUDA score. For the house, never for publication.",
+            "risk, SUDA score. For internal use, never for publication.",
         ),
     ] = None,
     overwrite: Annotated[
@@ -67,9 +67,9 @@ def measure(
 ) -> None:
     """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility.
 
-    With --weights, --sampling-fraction or --population also the risk that somebody of a survey is found in
-    the population. A folder, or a pattern such as 'release/*.parquet', is counted over all its files,
-    whatever their size; utility is then estimated on samples.
+    With --weights, --sampling-fraction or --population, also measure the risk that somebody of a survey
+    is found in the population. A folder, or a pattern such as 'release/*.parquet', is counted over all
+    its files, of any size; utility is then estimated on samples.
     """
     from voronym.evaluate.by_record import propose_recodings
     from voronym.evaluate.measure import measure as look
@@ -107,7 +107,7 @@ def measure(
         required = [] if written is None else [str(model) for model in written.required]
         models = list(dict.fromkeys([*required, *least, *given.pop("models", ())]))
         about = {name: given.pop(name, None) for name in ("weights", "sampling_fraction", "hierarchies")}
-        if written is not None:  # names in the release stand for what its steps and hierarchies say
+        if written is not None:  # values of the release are defined by its steps and hierarchies
             about["hierarchies"] = {**written.trees, **(about["hierarchies"] or {})} or None
         columns = recipes.columns(written, _columns(given), frame.columns)
         result = look(
@@ -144,7 +144,7 @@ def _write_records(
     overwrite: bool,
     seed: int,
 ) -> None:
-    """Write the risk of every record, and state whom the file is for."""
+    """Write a file with the risk of every record, and state that it is internal."""
     from voronym.evaluate.by_record import risk_by_record, write_by_record
 
     result = risk_by_record(
@@ -165,7 +165,7 @@ def _write_records(
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "models", "weights",
          "sampling_fraction", "population", "hierarchies")  # fmt: skip
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 
 
 def _columns(given: dict[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def metres(
 def far(
     X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
 ) -> dict[str, float]:
-    """Return how far points are from their centroids: in metres for places, otherwise the mean cost."""
+    """Return the distance of points from their centroids: in metres for places, otherwise the mean cost."""
     import numpy as np
 
     if quantizer.space.name == "sphere":
@@ -123,18 +123,18 @@ def flat(path: Path | None, X: NDArray[np.float64], space: Space) -> NDArray[np.
 def write_map(
     path: Path | None, shown: NDArray[np.float64], quantizer: Quantizer, title: str, *, first: int = 0
 ) -> None:
-    """Write a map of the cells around some places, if one is requested.
+    """Write a map of the cells around the first places, if a path is given.
 
     Parameters
     ----------
     path : Path, optional
         The file.
     shown : array, shape (n, 2)
-        What must be on the map, as `flat` returns it.
+        Points that must be on the map, as returned by `flat`.
     quantizer : Quantizer
         The cells.
     title : str
-        Of the map.
+        Title of the map.
     first : int
         The number of the first cell.
     """
@@ -154,7 +154,7 @@ def write_map(
 
 
 def count(number: int, word: str) -> str:
-    """Return a number of things in words.
+    """Return a number with its noun, in the singular or plural.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def count(number: int, word: str) -> str:
 
 
 def between(least: float, most: float) -> str:
-    """Return the range of sizes in words, one number if all are equal.
+    """Return a range of sizes in words; one number if both ends are equal.
 
     Examples
     --------

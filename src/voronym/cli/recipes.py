@@ -23,16 +23,17 @@ _OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query", "delimiter", "enco
 
 
 def load(path: Path | None) -> Recipe | None:
-    """Read a recipe, if one is named."""
+    """Read a recipe; None without a path."""
     from voronym.request.recipe import Recipe
 
     return None if path is None else Recipe.load(path)
 
 
 def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query: Any) -> dict[str, Any]:
-    """Return how to read a table that may be a release: as in the recipe of the original, or as requested.
+    """Return the reading options of a table that may be a release: from the recipe, or as requested.
 
-    A release has neither lines above its header nor the sheet of its original: without them it has the keys.
+    A release has neither lines above its header nor the sheet of its original. If the keys are found
+    without these options, they are dropped.
     """
     from voronym.table.read import fitting, read
 
@@ -55,9 +56,9 @@ def columns(recipe: Recipe | None, options: dict[str, Any], present: Sequence[st
     recipe : Recipe, optional
         The recipe.
     options : dict
-        Keyword arguments from the command line, empty where nothing was said.
+        Keyword arguments from the command line; empty values if they were not given.
     present : sequence of str
-        The columns of the table: a release lacks those that its recipe dropped.
+        The columns of the table; a release lacks the columns that its recipe dropped.
     """
     if recipe is None:
         return options

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def many(source: str, typed: Mapping[str, Any]) -> bool:
-    """Whether a source is a data set of many parts: a folder, a pattern, or one with an engine."""
+    """Whether a source is a data set of many parts: a folder, a pattern, or any source with an engine."""
     from voronym.request.choices import PARTS
     from voronym.request.wording import DECLARED
     from voronym.run.source import has_parts
@@ -26,7 +26,7 @@ def many(source: str, typed: Mapping[str, Any]) -> bool:
 
 
 def reading_of(asked: Asked) -> dict[str, Any]:
-    """Return how to read a data set, with a database query and the recipe's settings."""
+    """Return the reading options of a data set: the recipe's, the typed ones, and the database query."""
     known = {} if asked.recipe is None else dict(asked.recipe.reading)
     return {**known, **asked.reading, **({} if asked.query is None else {"query": asked.query})}
 
@@ -196,7 +196,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
 
 
 def plan(asked: Asked, *, json: bool, rows: int | None = None, price: float | None = None) -> None:
-    """Print what a run over many parts would do and cost."""
+    """Print the stages, the time and the cost of a run over many parts."""
     from voronym.request.request import Request
     from voronym.run.parts.plan import plan_parts
     from voronym.run.source import as_files

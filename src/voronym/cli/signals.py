@@ -1,10 +1,10 @@
-"""Ctrl-C and requests to end: how the command line stops.
+"""Handle Ctrl-C and signals to end.
 
-A signal raises `Stopped` in the main thread, wherever it is; what is half done is removed on the way out,
-and the exit code is 128 and the signal's number, as shells have it. Foreign code may swallow an exception
-that comes from nowhere, so the wish is remembered, too, and raised again when the work next tells how far it
-is. With ``--on-interrupt best`` the first Ctrl-C asks for the best so far, and a second one stops. Once the
-outputs get their names, it is too late for either: the work is done.
+A signal raises `Stopped` in the main thread. Unfinished files are removed on the way out, and the exit code
+is 128 plus the signal's number, as in shells. Foreign code may swallow the exception, so the request is
+stored and raised again at the next progress report. With ``--on-interrupt best`` the first Ctrl-C asks for
+the best release so far, and a second one stops. Once output files get their names, signals have no effect:
+the work is done.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from time import monotonic
 from voronym.core import startup
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-"""SIGHUP is sent by a closed terminal; Windows has none."""
+"""Signals that end the program; a closed terminal sends SIGHUP, which Windows lacks."""
 PATIENCE = 1.0
-"""Seconds after a signal in which further ones are ignored, so that unfinished files can be removed."""
+"""Seconds after a signal in which further signals are ignored, while unfinished files are removed."""
 
 
 class Stopped(SystemExit):
@@ -50,7 +50,7 @@ def obeyed() -> Iterator[None]:
             if handler is not signal.SIG_IGN:
                 signal.signal(number, _answer)
                 before[number] = handler
-    except ValueError:  # not in the main thread: somebody else answers signals here
+    except ValueError:  # not in the main thread: other code handles signals here
         pass
     try:
         yield
@@ -68,7 +68,7 @@ def obeyed() -> Iterator[None]:
 
 @contextmanager
 def leaving() -> Iterator[None]:
-    """Handle signals by ending at once, while nothing needs cleaning up."""
+    """End at once on a signal, while there is nothing to clean up."""
     ours = [number for number in signal.valid_signals() if signal.getsignal(number) is _answer]
     for number in ours:
         signal.signal(number, startup.leave)
@@ -109,15 +109,15 @@ def reopen() -> None:
 
 
 def take_best(wanted: bool = True) -> None:
-    """Make the first Ctrl-C ask for the best so far."""
+    """Let the first Ctrl-C request the best release so far."""
     _now.best = wanted
 
 
 def wish_to_finish() -> None:
-    """Ask for the best so far."""
+    """Request the best release so far."""
     _now.finish = True
 
 
 def finishing() -> bool:
-    """Whether the user asked for the best so far."""
+    """Whether the user requested the best release so far."""
     return _now.finish

@@ -1,8 +1,8 @@
-"""The registry of verbs: the word after the program's name.
+"""The registry of verbs, the words after the program's name.
 
-A verb is declared once, in its own module or by a plug-in: by the decorator `verb` on a function that adds
-its command, or a group of commands, to a typer application. Help, completion and the documentation's checks
-read the registry.
+A verb is declared once, in its own module or in a plug-in, by the decorator `verb` on a function. The
+function adds a command, or a group of commands, to a typer application. Help, completion and the checks of
+the documentation read the registry.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Verb:
     Parameters
     ----------
     name : str
-        What is typed.
+        The word that users type.
     purpose : str
         The heading on the help page.
     register : callable
         Adds the verb to a typer application.
     examples : mapping
-        Commands to show in its help, by what is typed behind its name: nothing, or a verb below it.
+        Commands for its help, by subcommand; the key "" is for the verb itself.
     place : int
-        Where it stands under its heading; those of equal places by name.
+        Position under its heading; equal positions are sorted by name.
     """
 
     name: str

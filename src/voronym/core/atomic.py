@@ -1,13 +1,12 @@
-"""Files and folders that get their names together once all are complete, or not at all.
+"""Give files and folders their names together, when all are complete, or not at all.
 
-A file is made in a hidden folder next to its place, on the same disk. When the block of `together` ends, all
-files of the block are moved to their places; where one cannot be, those that were moved are taken back. The
-folder is locked for as long as its process lives: the next process that opens one in the same place removes
-those of dead processes, and no others.
+A file is made in a hidden folder next to its place, on the same disk. At the end of the block of `together`
+all files move to their places; if one cannot, the others are moved back. The folder is locked while its
+process lives. The next process in the same place removes only the folders of dead processes.
 
-Two runs may want the same place. Names are given by one process at a time in each folder, so that of two
-sets of files the last one is there, whole. A file whose digest was taken when it was counted (`seal`) gets
-its name only if it has that digest still. The locks are the system's (`flock`): a dead process holds none.
+Two runs may want the same place. In each folder one process at a time gives names, so the last set of files
+is there completely. A file that was counted (`seal`) gets its name only if its digest is unchanged. The locks
+are those of the system (`flock`), so a dead process holds none.
 """
 
 # promise: doc-atomic
@@ -90,11 +89,11 @@ def place_folder(made: Path, target: Path, *, overwrite: bool, sealed: Mapping[s
     Parameters
     ----------
     made : Path
-        The folder, on the same disk. Who made it removes it where it does not get its name.
+        The folder, on the same disk. Its maker removes it if it does not get its name.
     target : Path
         Its place.
     overwrite : bool
-        Whether what is there may be replaced.
+        Whether an existing folder may be replaced.
     sealed : mapping
         The digest of each of its files, as they were counted: with others it gets no name.
     """
@@ -111,7 +110,7 @@ def seal(temporary: Path, digest: str) -> None:
 
 
 def sealed(temporary: Path) -> str | None:
-    """Return the digest with which a file of the open block was sealed, if any."""
+    """Return the digest with which a file of the open block was sealed; None if it was not."""
     return _stage().sealed.get(temporary)
 
 
@@ -125,7 +124,7 @@ def claim(target: Path) -> bool:
 
 
 def at_the_end(ending: Callable[[BaseException | None], None]) -> None:
-    """Run a function when the open block ends, with the error that ended it, or None."""
+    """Call a function when the open block ends, with the error that ended it or None."""
     _stage().endings.append(ending)
 
 
@@ -133,7 +132,7 @@ class Companion(Protocol):
     """An action that belongs to the files of a block, such as an entry in a ledger."""
 
     def before(self) -> None:
-        """Prepare: all files are complete, and none has its name yet."""
+        """Prepare to finish: all files are complete, and none has its name yet."""
         ...
 
     def after(self) -> None:
@@ -179,7 +178,7 @@ class _Stage:
         return self._folders[home][0] / f"{self._made}{''.join(target.suffixes[-2:])}"
 
     def place(self) -> None:
-        """Give all files their names, or none. The first one made comes last: the others describe it."""
+        """Give all files their names, or none; the first file comes last, because the others describe it."""
         ready: list[Companion] = []
         with turn({file.target.parent for file in self.waiting}):
             try:

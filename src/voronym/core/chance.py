@@ -1,8 +1,8 @@
-"""The source of randomness for masking, decided in this module only.
+"""Choose the source of randomness for masking, in this module only.
 
-Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
-system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what
-they draw: their seed is for repeating them, and is not meant here.
+Noise hides a person only while nobody else can repeat the draw. So masking draws from the system's generator,
+unless the user gives a seed, with a warning. Methods that form groups promise nothing by their draws; their
+seed only makes runs repeatable, and this module does not concern it.
 """
 
 # promise: doc-chance
@@ -29,8 +29,8 @@ def masking(seed: Seed) -> np.random.Generator:
     Parameters
     ----------
     seed : int, Generator or None
-        None draws from the system. A number is taken, with a warning. A generator is taken as it is: its
-        maker has to ensure that nobody can make it again.
+        None draws from the system. A number is accepted with a warning. A generator is used
+        unchanged: its maker must keep others from repeating it.
 
     Examples
     --------

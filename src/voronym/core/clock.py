@@ -1,7 +1,7 @@
-"""The clock of all deadlines, paused while kernels are compiled.
+"""The clock of all deadlines; it pauses while kernels are compiled.
 
-Kernels that did not come compiled take as long as ten seconds to compile, once, which has nothing to do with
-the table. A time limit is about the table: so that time is not counted, neither in limits nor in figures.
+Kernels without shipped machine code take up to 10 s to compile, once. A time limit is meant for the table, so
+compile time counts neither in limits nor in figures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["compiling", "now", "on_compiling"]
 
 
 class _Compiling:
-    """Adds up the time of compilations, one at a time, from the outermost beginning to its end."""
+    """Adds up the time of compilations, counted from the outermost begin to its end."""
 
     def __init__(self) -> None:
         self._seconds, self._since, self._depth = 0.0, 0.0, 0
@@ -52,5 +52,5 @@ def now() -> float:
 
 
 def on_compiling(tell: Callable[[bool], None] | None) -> None:
-    """Call a function with True when compiling begins and False when it ends; None stops that."""
+    """Call a function with True when compiling begins and with False when it ends; None removes it."""
     compiling.tell = tell

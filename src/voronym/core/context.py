@@ -1,15 +1,13 @@
 """The context of a piece of work: generator, deadline, progress, requests to stop, and threads.
 
-Every long loop asks its `Context`, and only it: how much time is left, whether somebody wishes to *finish*
-(with the best so far) or to *cancel* (with nothing), and where to tell how far the work is. A part of the
-work gets a part of the context, made by `Context.part`; its progress is a share of the whole, so what is
-shown never goes back, and reaches the end only when all of the work is over.
+Every long loop asks its `Context` how much time is left, and whether the user wants to *finish* (with the
+best so far) or to *cancel* (with nothing). It reports progress there. `Context.part` makes the context for a
+part of the work; its progress is a share of the whole, so the displayed progress never goes back.
 
-Two kinds of work treat a request to finish differently. A *search* has a result at any time: it looks at
-`Context.over` between two pieces and returns its best. Work that *must be whole* has nothing to show before
-its end: `Context.pieces` and `Context.map` raise `Unfinished` there. A deadline alone never raises: work that
-must be whole goes on past it, because a late answer is better than none. The clock is `voronym.core.clock`,
-which stands still while kernels are compiled.
+Two kinds of work treat a request to finish differently. A *search* has a result at any time: it checks
+`Context.over` between two pieces and returns its best. Work that *must be complete* has no result before its
+end: `Context.pieces` and `Context.map` then raise `Unfinished`. A deadline alone never raises: such work
+continues, because a late answer is better than none. The clock is `voronym.core.clock`.
 """
 
 from __future__ import annotations
@@ -51,8 +49,7 @@ class Context:
         Called with a `Progress` now and then, from the thread that does the work. It may raise `FinishEarly`
         to finish early, or any other exception, which passes through.
     threads : int, optional
-        How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
-        Results do not depend on it.
+        Number of parallel blocks; by default that of processors, at most 8. Results do not depend on it.
     device : {"cpu", "cuda"}
         The device for kernels with a GPU version (see `voronym._cuda`).
     started : float, optional
@@ -96,14 +93,14 @@ class Context:
     def part(
         self, start: float, stop: float, *, stage: str | None = None, time: float | None = None
     ) -> Context:
-        """Return the context of a part of this work, from one share of it to another.
+        """Return a context for the part of this work between two shares, ``start`` and ``stop``.
 
         Parameters
         ----------
         start, stop : float
             The shares of this context's progress between which the part's own runs.
         stage : str, optional
-            What the part does; by default what this one does.
+            Name of the part; by default the name of this context.
         time : float, optional
             The share of the time left that the part may take; by default all of it.
         """
@@ -119,7 +116,7 @@ class Context:
         return new
 
     def limited(self, seconds: float | None) -> Context:
-        """Return this context with an earlier deadline, if one is given."""
+        """Return this context with an earlier deadline; unchanged for None."""
         new = self.part(0.0, 1.0)
         if seconds is not None:
             ends = new.started + check_seconds(seconds)
@@ -151,7 +148,7 @@ class Context:
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
         """Return this context without progress, for small pieces of work, repeated or in threads.
 
-        It obeys requests to stop. Blocks that draw at random get a generator of their own.
+        It obeys requests to stop. Pass ``rng`` if the pieces draw at random.
         """
         new = self.part(0.0, 0.0)
         new._stage = ""
@@ -161,7 +158,7 @@ class Context:
 
     @property
     def stage(self) -> str:
-        """A name for this part of the work; empty if it shows nothing."""
+        """The name of this part of the work; "" if it is not displayed."""
         return self._stage
 
     @property
@@ -171,7 +168,7 @@ class Context:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks for the user about how the work was done; any part may append one."""
+        """Remarks for the user about the work; any part may append to them."""
         return self._whole.notes
 
     # -- time and wishes -----------------------------------------------------------------------------------
@@ -193,7 +190,7 @@ class Context:
 
     @property
     def over(self) -> bool:
-        """Whether a search should return its best: time is up, or the user asked to finish or cancel."""
+        """Whether a search should return its best: time is over, or the user asked to finish or cancel."""
         if self._late or (self.deadline is not None and now() >= self.deadline):
             return True
         whole = self._whole
@@ -275,9 +272,9 @@ class Context:
             self.tell(done, whole=True)
 
     def ranges(self, work: Callable[[int, int], object], stop: int, *, budget: int, start: int = 0) -> None:
-        """Call ``work(start, stop)`` for one range after the other, until the last one ends at ``stop``.
+        """Call ``work(start, stop)`` for consecutive ranges up to ``stop``.
 
-        For work that must be completed, one item after the other; the ranges adapt to short pieces.
+        For work that must be complete, item by item; the lengths adapt, so that each takes a short time.
         """
         at = start
 
@@ -353,7 +350,7 @@ class Context:
         Parameters
         ----------
         work : callable
-            The code, such as that of a solver.
+            The work to run in another thread, such as a solver.
         stop : callable
             Makes the code end soon with its result so far: called when `over` holds, and when this thread
             leaves.
@@ -398,5 +395,5 @@ class Context:
 
 
 def _adapted(budget: int, seconds: float, most: float) -> int:
-    """Return a budget for about `PIECE` seconds, from the time of the last one."""
+    """Return a budget that takes about `PIECE` seconds, estimated from the last piece."""
     return int(budget * min(most, max(0.25, PIECE / max(seconds, 1e-6)))) + 1

@@ -1,7 +1,7 @@
-"""The display of results: small tables, as HTML in notebooks and as text elsewhere.
+"""Display results as small tables: HTML in notebooks, text elsewhere.
 
-Everything is escaped: column names come from files that anybody may have written. Colours are translucent
-and text keeps the notebook's own colour, so that tables are legible on light and on dark ground.
+Everything is escaped, because column names come from arbitrary files. Colours are translucent, and text has
+the notebook's colour, so tables are legible on light and dark ground.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TINTS = {
 def html_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "", wide: Sequence[str] = ()
 ) -> Markup:
-    """Return an HTML table that a notebook shows; numbers to the right, texts to the left.
+    """Return an HTML table for a notebook; numbers are aligned right, texts left.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def chip(text: object, tint: str = "grey") -> Markup:
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the table as lines of text; numbers to the right, texts to the left.
+    """Return the table as lines of text; numbers are aligned right, texts left.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The figures of a method: a frozen dataclass for each method, and their one form in JSON.
+"""The figures of a method: a frozen dataclass for each method, and its form in JSON.
 
-A method, a space or a plug-in derives its own class from `Figures`. Names of fields are the names in JSON,
-unless the metadata KEY gives another one; what is None and ABSENT is left out.
+A method, a space or a plug-in derives a class from `Figures`. Field names are the names in JSON, unless the
+metadata KEY gives another one. A None field marked ABSENT is omitted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ F = TypeVar("F", bound="Figures")
 
 @dataclass(frozen=True)
 class Figures(Plain):
-    """The figures of a method, without any record; this class is for methods that measure nothing.
+    """The figures of a method, without any record; this base class is for methods without figures.
 
     Examples
     --------
@@ -30,12 +30,12 @@ class Figures(Plain):
     """The column of weights that groups averaged."""
 
     def of(self, kind: type[F]) -> F | None:
-        """Return the figures of a kind among these, or None."""
+        """Return these figures if they are of the given class; otherwise None."""
         return self if isinstance(self, kind) else None
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds for all leaves of a data set, if this was measured in one of them."""
+        """The figures that hold for a whole data set, if these were measured in one leaf."""
         return Figures(mean_weights=self.mean_weights)
 
 
@@ -48,4 +48,4 @@ def kinds() -> list[type[Figures]]:
 
 
 NOTHING = Figures()
-"""The figures of a method that measures nothing."""
+"""The figures of a method without figures."""

@@ -1,4 +1,4 @@
-"""Format numbers of files: which ones a version reads, and the message for newer ones."""
+"""Format numbers of files: check that this version can read a file, and word the error if not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_format", "program_version"]
 
 @cache
 def program_version() -> str:
-    """Return the version of voronym, which every output records."""
+    """Return the version of voronym that every output records."""
     return version("voronym")
 
 
@@ -22,9 +22,9 @@ def check_format(name: str, number: object, newest: int, oldest: int = 1) -> Non
     Parameters
     ----------
     name : str
-        What has the format, as the subject of a sentence: "the recipe".
+        The thing with the format, as the subject of a sentence: "the recipe".
     number : object
-        What stands where the number should be.
+        The value in place of the number.
     newest, oldest : int
         The formats that are read.
 

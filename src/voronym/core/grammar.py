@@ -1,11 +1,11 @@
 """The grammar of typed choices: ``name=value,option=value``, on the command line, in recipes, on the page.
 
-A *step* is ``[after] name column,column=value option=value``, parted by spaces; a *model* is
-``name=value,option=value``; a choice by column is ``name=value``, and of kinds ``name,name=value`` is short
-for two of them; *levels* are ``low<mid<high``; a *place* is ``lat,lon``. A name with a space, a comma, an
-``=`` or a quote in it stands in quotes, with quotes inside it doubled: ``top "net income"=90000``; where the
-columns are known, their names are found without quotes, too. The value of a model's option stands in quotes
-where it could be taken for something else: ``column="a,b"``.
+A *step* is ``[after] name column,column=value option=value``, separated by spaces. A *model* is
+``name=value,option=value``. A choice per column is ``name=value``; for kinds, ``name,name=value`` is short
+for two of them. *Levels* are ``low<mid<high``. A *place* is ``lat,lon``. A name that contains a space, a
+comma, an ``=`` or a quote is put in quotes, with inner quotes doubled: ``top "net income"=90000``. If the
+columns are known, their names are recognised without quotes, too. The value of a model's option needs quotes
+if it is ambiguous: ``column="a,b"``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORD = re.compile(r'(?:"(?:[^"]|"")*"|[^\s"])+')
 _PART = re.compile(r'"(?:[^"]|"")*"|.', re.DOTALL)
 _PLAIN = re.compile(r'[^\s",=]+')
 _OPENS = re.compile(r'\s*(?:[^\s=",]+\s*=\s*){1,2}"')
-"""A part whose value begins with a quote: ``option="`` or, at the head of a model, ``name=option="``."""
+"""The start of a quoted value: ``option="`` or, at the head of a model, ``name=option="``."""
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"\s*(?=,|\Z)')
 
 
@@ -81,7 +81,7 @@ def names(word: str, known: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def name_of(text: str) -> str:
-    """Return the text before the first ``=``.
+    """Return the text before the first ``=``: the name.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def name_of(text: str) -> str:
 def pair(text: str, known: Collection[str] = ()) -> tuple[str, str | None]:
     """Split ``name=value``; the value is None without ``=``.
 
-    A name may stand in quotes; one of the known ones may have an ``=`` in it without.
+    A name may be quoted. A known name may contain an ``=`` without quotes.
 
     Examples
     --------
@@ -112,18 +112,18 @@ def pair(text: str, known: Collection[str] = ()) -> tuple[str, str | None]:
 
 
 def _known_start(text: str, known: Collection[str], signs: str) -> str | None:
-    """Return the longest known name at the start of a text, before one of some characters."""
+    """Return the longest known name at the start of a text, followed by one of ``signs``; else None."""
     there = [name for name in known if text.startswith(name) and text[len(name) : len(name) + 1] in [*signs]]
     return max(there, key=len, default=None)
 
 
 def pairs(given: Iterable[str], where: str, such: str = "", known: Collection[str] = ()) -> dict[str, str]:
-    """Split several ``name=value``; name the wrong one in the error.
+    """Split several ``name=value`` items into a dictionary; the error names the wrong item.
 
     Parameters
     ----------
     given : iterable of str
-        What was typed.
+        The typed items.
     where : str
         The flag or the field, for messages.
     such : str
@@ -146,7 +146,7 @@ def pairs(given: Iterable[str], where: str, such: str = "", known: Collection[st
 
 
 def each_pair(item: str, known: Collection[str] = ()) -> list[str]:
-    """Split ``a=x,b=y`` and ``a,b=x`` into ``name=value``, names in quotes; known names are found first.
+    """Split ``a=x,b=y`` or ``a,b=x`` into ``name=value`` items with quoted names; known names come first.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def comma_parts(text: str) -> list[str]:
 
 
 def in_quotes(value: str) -> bool:
-    """Whether a whole value stands in quotes."""
+    """Whether a whole value is quoted."""
     return _QUOTED.fullmatch(value) is not None
 
 
@@ -234,9 +234,9 @@ def value_of(text: str) -> str:
 
 
 def written_value(value: str, beginning: Collection[str]) -> str:
-    """Return the value of a model's option, in quotes if it could not be read back otherwise.
+    """Return the value of a model's option, in quotes if it would otherwise be read differently.
 
-    ``beginning`` are the names that begin a model, so that none may stand behind a comma.
+    ``beginning`` are the names of models, which must not follow a comma.
     """
     begins = any(part.strip() in beginning for part in value.split(",")[1:])
     if "=" in value or value.startswith('"') or value != value.strip() or begins:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 KEY, ABSENT = "key", "absent"
-"""Metadata of a field: its name in JSON, and whether None is left out."""
+"""Metadata of a field: its name in JSON, and whether a None is omitted."""
 
 
 def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
@@ -19,8 +19,8 @@ def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
     Parameters
     ----------
     value : object
-        Anything made of dataclasses, mappings, sequences, arrays, numbers and texts. An object with a
-        ``to_dict`` of its own is asked for it.
+        Anything made of dataclasses, mappings, sequences, arrays, numbers and texts. If an object has a
+        method ``to_dict``, it is called.
     without : tuple of str
         Fields of dataclasses to leave out.
 

@@ -1,7 +1,7 @@
-"""Slow libraries, imported on first use.
+"""Import slow libraries on first use.
 
-``cKDTree = called("scipy.spatial", "cKDTree")`` and ``linalg = module("scipy.linalg")`` stand where imports
-stood. What is not used is not waited for: `import voronym` and a small release load none of them.
+Write ``cKDTree = called("scipy.spatial", "cKDTree")`` and ``linalg = module("scipy.linalg")`` instead of
+imports. So `import voronym` and a small release load none of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def called(name: str, what: str) -> Callable[..., Any]:
-    """Return a function that calls a function or class of a module, which is loaded on the first call.
+    """Return a function that calls a function or class of a module; the first call loads the module.
 
     Examples
     --------

@@ -19,7 +19,7 @@ INFINITY = float("inf")
 class Programme:
     """Minimise ``costs @ x`` with ``low <= A x <= high`` and ``0 <= x <= upper``; A grows by columns.
 
-    Columns and rows join a live model, so that the simplex method goes on from its last basis.
+    Columns and rows are added to a live model, so the simplex method continues from its last basis.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Programme:
     values, duals : arrays
         The columns of the last solution, and the prices of the rows.
     objective : float
-        What it costs.
+        The cost of the solution.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Programme:
     def add_columns(
         self, costs: ArrayLike, rows: Sequence[Integers], *, upper: float = INFINITY, entry: float = 1.0
     ) -> None:
-        """Add columns, each with the same entry in some rows."""
+        """Add columns with the same entry in the given rows."""
         prices = np.asarray(costs, dtype=np.float64)
         count, sizes = len(prices), np.array([len(row) for row in rows])
         starts = (np.cumsum(sizes) - sizes).astype(np.int32)
@@ -88,7 +88,7 @@ class Programme:
         self.solver.addRow(-INFINITY, high, len(columns), columns.astype(np.int32), np.ones(len(columns)))
 
     def make_integer(self, start: Floats) -> None:
-        """Ask for whole values of all columns, and give values to start from."""
+        """Require whole values of all columns, and set the starting values."""
         import highspy
 
         count = len(start)
@@ -108,7 +108,7 @@ class Programme:
         self.solver.changeColBounds(column, low, INFINITY)
 
     def run(self, ctx: Context, *, tell: Callable[[], None] | None = None) -> bool:
-        """Solve from the last basis; return whether the optimum was found before the context was over."""
+        """Solve from the last basis; return whether the optimum was found before time or user ended it."""
         self._stopped = False
         if ctx.timed:  # where HiGHS asks its clock more often than its callback
             self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(ctx.left, 0.1))

@@ -1,4 +1,4 @@
-"""Locks of folders and names, which the system releases when a process dies (`flock`)."""
+"""Locks on folders and names; the system releases them when a process dies (`flock`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.errors import InputError, WriteError
 fcntl: Any
 try:
     import fcntl
-except ImportError:  # a system without these locks: what a dead process left is left to people
+except ImportError:  # a system without these locks: people must remove leftovers of dead processes
     fcntl = None
 
 PREFIX = ".voronym-"
@@ -28,7 +28,7 @@ PATIENCE = 10.0
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether this user made a folder, it is no link, and nobody else may open it."""
+    """Whether this user owns a folder, it is no link, and nobody else may open it."""
     try:
         about = folder.lstat()
     except OSError:
@@ -39,7 +39,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def sweep(folder: Path, prefix: str = PREFIX) -> None:
-    """Remove what dead processes left in a folder. Locked files belong to living ones."""
+    """Remove the folders that dead processes left; folders of living processes are locked."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
@@ -63,10 +63,10 @@ def private_folder(home: Path, prefix: str = PREFIX) -> tuple[Path, int | None]:
 
 @contextlib.contextmanager
 def passing_folder(home: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """Yield a folder for temporary files that only its owner can read, and remove it afterwards.
+    """Yield a temporary folder that only its owner can read, and remove it afterwards.
 
-    What killed processes left is removed first. It is made in the system's folder for passing files, or in
-    ``home``.
+    Remains of killed processes are removed first. The folder is made in ``home``, or in the system's
+    folder for temporary files.
     """
     place, prefix = (Path(tempfile.gettempdir()), PASSING) if home is None else (Path(home), PREFIX)
     sweep(place, prefix)
@@ -80,7 +80,7 @@ def passing_folder(home: str | os.PathLike[str] | None = None) -> Iterator[Path]
 
 
 def _lock(folder: Path) -> int | None:
-    """Return a locked handle of a folder; None if another process has it, or there are no locks."""
+    """Return a locked handle of a folder; None if another process holds it, or without locks."""
     if fcntl is None:
         return None
     handle = None
@@ -96,7 +96,7 @@ def _lock(folder: Path) -> int | None:
 
 @contextlib.contextmanager
 def turn(folders: set[Path]) -> Iterator[None]:
-    """Lock some folders, so that no other process gives names there, if their disks have locks."""
+    """Lock some folders, so that no other process gives names there; no effect on disks without locks."""
     handles: list[int] = []
     try:
         for folder in sorted({folder.resolve() for folder in folders}) if fcntl is not None else ():
@@ -126,12 +126,12 @@ def _wait_for(handle: int, folder: Path) -> None:
 
 
 def lock_of(target: Path) -> Path:
-    """Return the file next to a target that is locked while it is being made."""
+    """Return the path of the lock file next to a target."""
     return target.absolute().parent.resolve() / f".{target.name}.lock"
 
 
 def claimed(target: Path) -> int | None:
-    """Lock the name of a target, which is free; None if the disk has no locks."""
+    """Lock the name of a free target and return the handle; None if the disk has no locks."""
     if fcntl is None:
         return None
     path = lock_of(target)

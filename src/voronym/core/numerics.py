@@ -22,7 +22,7 @@ def spread(X: Array) -> Array:
 
 
 def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
-    """Return the sum of squared differences between the rows of X and of Y in each column, shape (d,).
+    """Return the squared difference between rows of X and of Y, summed for each column, shape (d,).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
 
 
 def apart(X: Array, Y: Array, rows: NDArray[np.int64]) -> Array:
-    """Return the squared distance of each row of X from its row of Y, shape (n,).
+    """Return the squared distance between each row of X and its row of Y, shape (n,).
 
     Examples
     --------
@@ -63,14 +63,14 @@ def apart(X: Array, Y: Array, rows: NDArray[np.int64]) -> Array:
 
 
 def scatter(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
-    """Return the mean of the rows and the sum of outer products of their differences from it.
+    """Return the mean of the rows, and the sum of outer products of deviations from it.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Points.
     weights : array, shape (n,), optional
-        How often each row counts; 1 by default.
+        Weight of each row; 1 by default.
 
     Examples
     --------
@@ -90,9 +90,8 @@ def scatter(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
 def along(X: Array, direction: Array) -> Array:
     """Return the coordinate of each row of X along a direction, shape (n,).
 
-    The same bits on any number of threads. ``X @ direction`` is not: BLAS cuts the rows by the threads it
-    has, and rounds otherwise at the cuts. Where records are sorted by
-    it, that moves those that lie equally far.
+    The result has the same bits for any number of threads. ``X @ direction`` has not: BLAS divides rows
+    among its threads, which changes the rounding, and so the order of records with equal coordinates.
 
     Examples
     --------

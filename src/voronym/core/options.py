@@ -1,8 +1,8 @@
 """Options: a dataclass whose fields carry their meaning and their checks.
 
-The options of a method are one such class; all that somebody can ask of a run is another
-(`voronym.request.choices`). The command line, recipes, the page, the documentation and the checks read these
-fields, so that nothing about an option is written twice.
+The options of a method are such a class; the choices of a run are another (`voronym.request.choices`). The
+command line, recipes, the page, the documentation and the checks read these fields, so every option is
+described once.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ __all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "who
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]
 Shape = Literal["value", "switch", "texts", "columns", "by column", "pairs"]
-"""A single value; true or false; repeated texts; columns; a value by column; pairs of columns."""
+"""Kinds of options: one value; true or false; repeated texts; columns; a value per column; pairs of columns.
+"""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a method: none, unless a subclass has fields made by `option`.
+    """The options of a method; empty unless a subclass declares fields with `option`.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class Options:
     """
 
     def __post_init__(self) -> None:
-        """Check every value, and make NumPy's numbers plain."""
+        """Check every value, and convert NumPy's numbers to plain ones."""
         for option in fields(self):
             check = option.metadata.get("check")
             value = getattr(self, option.name)
@@ -115,25 +116,25 @@ class Declared:
     name : str
         The name in Python and in recipes.
     default : object
-        Its value where nothing is asked for.
+        The default value.
     text : str
-        What it means: a sentence for help and documentation.
+        Its meaning: a sentence for help and documentation.
     check : callable, optional
         ``(name, value) -> value``, which refuses invalid values.
     shape : Shape
-        How it is written on a command line, and which field a page has for it.
+        Its form on a command line, and the kind of its field on the page.
     flag : str
         The flag of the command line.
     purpose : str
         The heading under which help lists it.
     value : str
-        The word that stands for its value in help, such as COLUMNS.
+        The placeholder for its value in help, such as COLUMNS.
     accepts : str
-        The type that the Python function takes, where it is wider than that of the field.
+        The type that the Python function takes, if it is wider than that of the field.
     usual : str
-        The default in words, where it is not the field's.
+        The default in words, if it differs from the field's.
     label : str
-        The name of its field on the page; empty where the page has none.
+        The name of its field on the page; empty if the page has none.
     examples : tuple
         Values that the test of all pairs tries.
     """
@@ -193,7 +194,7 @@ def option(
 
 
 def entry_of(noun: str, *more: str) -> Check:
-    """Return a check for a name in a registry, or one more: see `voronym.core.registry.REGISTRIES`."""
+    """Return a check for a name in a registry, or one of ``more``; see `voronym.core.registry.REGISTRIES`."""
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -208,7 +209,7 @@ def entry_of(noun: str, *more: str) -> Check:
 
 
 def whole(least: int) -> Check:
-    """Return a check for whole numbers."""
+    """Return a check that accepts whole numbers."""
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -240,7 +241,7 @@ share: Check = number(0.0, 1.0)
 
 
 def few(name: str, value: Any) -> float:
-    """Check for a share of the records below a half, as a number or a text such as ``1%``."""
+    """Check a share of the records below a half, as a number or a text such as ``1%``."""
     given = value[:-1] if isinstance(value, str) and value.endswith("%") else value
     try:
         share = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)
@@ -273,7 +274,7 @@ def yes_or_no(name: str, value: object) -> bool:
 
 
 def columns(name: str, value: Any) -> tuple[str, ...]:
-    """Check for a list of columns; a text is the name of one."""
+    """Check a list of columns; a single text counts as one name."""
     given = (value,) if isinstance(value, str) else value
     listed = isinstance(given, Iterable) and not isinstance(given, (bytes, Mapping, Iterator))
     if not listed or not all(isinstance(column, (str, Integral)) for column in given):

@@ -1,4 +1,4 @@
-"""The one form of a share in sentences, tables and pictures: 65 %, 0.12 %, 99.7 %."""
+"""Format shares as percentages in sentences, tables and pictures: 65 %, 0.12 %, 99.7 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Move a finished file or folder to its place, and undo it if another one fails."""
+"""Move a finished file or folder to its place, and move it back if another one fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHANGED = "{!r} changed after it was counted: somebody else wrote there. Nothing
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file, or of all files of a folder in the order of their names."""
+    """Return the SHA-256 of a file, or of all files of a folder in order of their names."""
     if not path.is_dir():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -47,7 +47,7 @@ class File:
     """The file by its number on the disk, once it has its name."""
 
     def move(self) -> None:
-        """Take the place; without ``overwrite`` never that of another file."""
+        """Move to the target; without ``overwrite``, never replace another file."""
         now = digest_of(self.temporary)
         if self.digest not in (None, now):
             raise WriteError(CHANGED.format(self.target.name))
@@ -76,7 +76,7 @@ class File:
         return False
 
     def withdraw(self) -> None:
-        """Restore the earlier state of the place, unless somebody else has changed it since."""
+        """Restore the earlier state of the place, unless another process has changed it since."""
         if self.moved is None or not self.stands():
             return
         with contextlib.suppress(OSError):
@@ -95,12 +95,12 @@ class Folder:
     overwrite: bool
     sealed: Mapping[str, str]
     spare: Path
-    """Where the earlier file waits until all is well."""
+    """The path of the earlier file until all files have moved."""
     there: bool = False
     moved: tuple[int, int] | None = None
 
     def move(self) -> None:
-        """Take the place, in one step if it is empty."""
+        """Move to the target, in one step if the target does not exist."""
         if digests_of(self.temporary) != dict(self.sealed):
             raise WriteError(CHANGED.format(self.target.name))
         umask = _umask()
@@ -126,7 +126,7 @@ class Folder:
         return False
 
     def withdraw(self) -> None:
-        """Restore the earlier state of the place, unless somebody else has changed it since."""
+        """Restore the earlier state of the place, unless another process has changed it since."""
         with contextlib.suppress(OSError):
             if self.moved is not None and self.stands():
                 self.target.rename(self.temporary)
@@ -144,7 +144,7 @@ def _move_once(temporary: Path, target: Path) -> None:
     """Give a file its name if that is free."""
     taken = f"{target.name!r} exists already; choose another name, or allow overwriting"
     try:
-        os.link(temporary, target)  # fails when somebody made the file meanwhile
+        os.link(temporary, target)  # fails if another process made the file meanwhile
     except FileExistsError:
         raise WriteError(taken) from None
     except OSError:  # a file system without links: reserve the name, then move over the reservation

@@ -1,15 +1,15 @@
 """Plug-ins: registry entries of other distributions, by entry points of the group ``voronym.plugins``.
 
-An entry point names a module whose import registers things, or a function without arguments that does. There
-are two moments at which they are loaded, by the name of the entry point:
+An entry point names a module whose import registers entries, or a function without arguments that registers
+them. The name of the entry point decides when it is loaded:
 
-``NAME.verbs``  when the command line reads a command, so that help pages know the verb: it must be quick to
-                import, without the numerical libraries
-``NAME``        when a registry is asked for something that it lacks, or for all that it has: never by
-                ``import voronym``, nor by a run that names nothing of a plug-in
+``NAME.verbs``  when the command line reads a command, so that help pages know the verb. Its import must be
+                quick, without the numerical libraries
+``NAME``        when a registry lacks a requested name, or lists all its entries; never by ``import voronym``,
+                and never by a run without names of plug-ins
 
-A plug-in that fails is taken out again, whole, and its failure kept: a request for a missing entry gives a
-warning, and `voronym doctor` lists all of them. `voronym.plugins` has what authors import.
+A plug-in that fails is removed completely, and its failure is kept: a request for a missing entry gives a
+warning, and `voronym doctor` lists all failures. Authors of plug-ins import `voronym.plugins`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from voronym.core.formats import check_format
 
 GROUP = "voronym.plugins"
 INTERFACE = 1
-"""The number of the interface. It grows when plug-ins for an earlier one would fail."""
+"""Version of the plug-in interface; it grows when earlier plug-ins would fail."""
 
 VERBS = ".verbs"
 """The suffix of the names of entry points that add verbs to the command line."""
@@ -53,12 +53,12 @@ ELSEWHERE = {
 
 
 class Removable(Protocol):
-    """A registry from which a plug-in can be removed again."""
+    """A registry that can remove the entries of a plug-in."""
 
     noun: str
 
     def remove(self, name: str) -> None:
-        """Take an entry out."""
+        """Remove an entry."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class Plugin:
     name : str
         The name of the entry point.
     distribution, version : str
-        What was installed.
+        The installed distribution and its version.
     entries : tuple of (str, str)
-        What it registered: nouns and names.
+        The registered entries: nouns and names.
     problem : str
         Why it could not be loaded, in one line; empty if it was loaded.
     seconds : float
-        How long loading took.
+        Seconds for loading.
     """
 
     name: str
@@ -110,12 +110,12 @@ def points() -> tuple[EntryPoint, ...]:
 
 
 def open_registries() -> None:
-    """Let registries ask plug-ins from now on: every room is imported, so plug-ins may import any of them."""
+    """Let registries load plug-ins from now on: all rooms are imported, so plug-ins may import any."""
     _state.open = True
 
 
 def load(*, verbs: bool = False) -> None:
-    """Load the plug-ins that are not loaded yet: those with verbs, or all others.
+    """Load further plug-ins: those with verbs, or all others.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def load(*, verbs: bool = False) -> None:
 
 
 def _load(point: EntryPoint) -> Plugin:
-    """Load an entry point; if that fails, remove what it had registered."""
+    """Load an entry point; if it fails, remove its entries from the registries."""
     plugin = Plugin(point.name, *_distribution(point))
     start = perf_counter()
     problem = ""
@@ -177,9 +177,9 @@ def record(registry: Removable, name: str) -> None:
 
 
 def _by_the_core() -> bool:
-    """Whether a room of the core registers its own entries while a plug-in imports it.
+    """Whether a package of voronym registers its own entries while a plug-in imports it.
 
-    That must stay when the plug-in is taken out: the room will not be imported a second time.
+    These entries stay if the plug-in is removed, because the package is not imported a second time.
     """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code is not _load.__code__:
@@ -217,7 +217,7 @@ def failures() -> Iterator[Plugin]:
 
 
 def warn() -> None:
-    """Warn of plug-ins that failed to load, because a missing entry might be theirs."""
+    """Warn about plug-ins that failed to load, because they may provide a missing entry."""
     for plugin in failures():
         warnings.warn(f"{plugin} could not be loaded: {plugin.problem}", stacklevel=3)
 

@@ -16,7 +16,7 @@ class Progress:
     Parameters
     ----------
     stage : str
-        What is being done, in words for a reader ("grouping", "proving", "writing").
+        The current work, in words for a reader ("grouping", "proving", "writing").
     done : float
         Share of the whole work that is done, from 0 to 1; it never decreases.
     loss : float, optional

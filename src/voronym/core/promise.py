@@ -1,4 +1,4 @@
-"""The one rule for whether a promise holds: a measure against a requirement."""
+"""Decide whether a promise holds: compare a measured value with a requirement."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A measured rate and its confidence interval: the one kind that reports, the page and attacks show.
+"""A measured rate and its confidence interval, as shown by reports, the page and attacks.
 
-A share p of credits between 0 and 1, people in clusters. Its variance is that between clusters (Taylor
-linearisation); n* = p(1-p)/variance is how many independent people would know p as well, corrected for the
-few degrees of freedom; the interval is Clopper and Pearson's for n* people, n* p of them found (Korn and
-Graubard 1998). It covers at least as often as it says where the cluster is the unit that repeats, also for
-shares near 0 and 1, where normal intervals fail.
+The rate p is a mean of credits between 0 and 1; people are in clusters. Its variance is the variance between
+clusters (Taylor linearisation). n* = p(1-p)/variance is the number of independent people with the same
+variance, corrected for few degrees of freedom. The interval is that of Clopper and Pearson for n* people, n*
+p of them successes (Korn and Graubard 1998). It covers at least as often as stated if clusters are
+independent, also for rates near 0 and 1, where normal intervals fail.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Rate(Plain):
     confidence: float = 0.95
     ceiling: float = 1.0
     method: str = "Korn-Graubard"
-    """How the interval was found."""
+    """The method of the interval."""
 
     @property
     def exact(self) -> bool:
-        """Whether every record was measured, so that ``value`` has no sampling error for this table."""
+        """Whether all records were measured, so that ``value`` has no sampling error."""
         return self.n == self.population
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def share(
     Parameters
     ----------
     credits_ : array, shape (n,)
-        How right the intruder is about each person.
+        The intruder's credit for each person, from 0 to 1.
     clusters : array of int, shape (n,), optional
         Which people stand and fall together; by default everybody is for themselves.
     confidence : float
@@ -157,8 +157,8 @@ def rate(
     confidence : float
         Coverage, below 1.
     ceiling : float
-        The most that a credit can be, known without looking at the credits. The interval is that of
-        ``credit / ceiling``, scaled back: narrower, and still valid.
+        Largest possible credit, known without looking at the credits. The interval is computed for ``credit /
+        ceiling`` and scaled back: narrower, and still valid.
     clusters : array of int, shape (n,), optional
         Which targets stand and fall together, such as the members of a group.
 

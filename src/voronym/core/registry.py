@@ -1,7 +1,7 @@
-"""Registries of named entries: methods, spaces, models, metrics and formats all use this class.
+"""Registries of named entries: methods, spaces, models, metrics and formats use this class.
 
-Those that plug-ins may extend (`voronym.core.plugin.NOUNS`) load them when they are asked for a name that
-they lack, or for all names.
+A registry that plug-ins may extend (`voronym.core.plugin.NOUNS`) loads them when a name is missing, or when
+all names are listed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Registry(Mapping[str, T], Generic[T]):
     Parameters
     ----------
     noun : str
-        What an entry is called in messages.
+        The noun for an entry in messages.
 
     Examples
     --------
@@ -81,14 +81,14 @@ class Registry(Mapping[str, T], Generic[T]):
         return add
 
     def remove(self, name: str) -> None:
-        """Remove an entry: for tests and notebooks that try one."""
+        """Remove an entry, for tests and notebooks."""
         del self._entries[name]
 
     def __getitem__(self, name: str) -> T:
         try:
             if name in self:
                 return self._entries[name]
-        except TypeError:  # what cannot be hashed is no name
+        except TypeError:  # a value without a hash is no name
             pass
         if self.noun in plugin.NOUNS:
             plugin.warn()
@@ -121,9 +121,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 def _load_rooms() -> None:
-    """Import every package, which fills the registries; a run otherwise imports only what it uses.
+    """Import every package to fill the registries; a run otherwise imports only what it uses.
 
-    Not while a room is being imported: it would meet itself half made.
+    Do nothing while a package is being imported, because it would be incomplete.
     """
     if PUBLIC in sys.modules:
         return

@@ -1,4 +1,4 @@
-"""A sentence that keeps its message and values, so that reports can translate it."""
+"""A sentence that keeps its message and its values separate, so that reports can translate it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ class Sentence(str):
     Parameters
     ----------
     message : str
-        With places, such as ``{people}``.
+        The message, with placeholders such as ``{people}``.
     **given : str
-        What fills them: texts or sentences, with numbers as English writes them.
+        Values of the placeholders: texts or sentences, with numbers in English form.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Handle Ctrl-C while the package is imported: the command line does this first.
+"""Handle Ctrl-C while the package is imported; the command line does this first.
 
-Importing the numerical libraries takes a second or two, and an exception that comes out of their middle is a
-page of text. There is nothing to clean up yet: so the process ends at once, with the exit code of Ctrl-C.
-Only where this process is the command line; in a notebook or a script the signals are not ours.
+Importing the numerical libraries takes a second or two, and an exception in the middle would print a page of
+text. There is nothing to clean up, so the process ends at once with the exit code of Ctrl-C. In a notebook or
+a script the signals are left alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 
 
 def leave(number: int = signal.SIGINT, _: object = None) -> None:
-    """End the process before any work has begun."""
+    """End the process before any work begins."""
     os.write(2, b"stopped: nothing was written\n")
     os._exit(128 + number)
 

@@ -1,7 +1,7 @@
-"""Argument checks of public functions: values of the wrong type are refused with a sentence.
+"""Check the arguments of public functions: refuse values of a wrong type with a sentence.
 
-`checked` reads the annotations of a function, which say what each argument may be, and refuses what is none
-of it. The code that uses values of the right type checks them further.
+`checked` reads the annotations of a function and refuses values that fit none of the types. The function
+itself checks values further.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Test = Callable[[Any], bool]
 
 
 def _array(value: Any) -> bool:
-    """Whether a value is an array of numbers, or becomes one."""
+    """Whether a value is an array of numbers, or can become one."""
     if value is None or isinstance(value, (str, bytes, Mapping, set)) or callable(value):
         return False
     try:
@@ -74,11 +74,11 @@ CLASSES = (
     "Table",
     "Mixed",
 )
-"""Classes of voronym in annotations: an object with one of these names among its bases passes."""
+"""Classes of voronym in annotations; an object passes if one of its base classes has the name."""
 
 
 def checked(function: F, *, texts: bool = False) -> F:
-    """Refuse arguments that fit none of the types in a function's annotations; for classes, of __init__.
+    """Refuse arguments that fit none of a function's annotations; for a class, of its ``__init__``.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def checked(function: F, *, texts: bool = False) -> F:
 
 
 def _tests(annotation: str) -> list[tuple[Test, str]] | None:
-    """Return a test for each alternative of an annotation; None if one of them is unknown."""
+    """Return a test for each alternative of an annotation; None if a test is unknown for one of them."""
     out = []
     for part in _alternatives(annotation):
         result = SORTS.get(part) or SORTS.get(part.partition("[")[0])
@@ -160,7 +160,7 @@ def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: object
 
 
 def _kind(value: object) -> str:
-    """Describe a value's type without quoting the value, which may belong to a person."""
+    """Describe the type of a value without quoting the value, because it may be private."""
     for word, sort in (
         ("None", type(None)), ("a text", str), ("True or False", bool), ("a number with a point", float),
         ("a number", Real), ("a list", list), ("a mapping", Mapping),
@@ -180,7 +180,7 @@ def check_seed(seed: object) -> np.random.Generator:
 
 
 def check_seconds(seconds: object) -> float:
-    """Return a time limit in seconds; raise if it is none."""
+    """Return a time limit in seconds; raise if the value is none."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 <= float(seconds) < math.inf:
         raise InputError(
             f"time_limit must be a number of seconds that is not negative, not {seconds!r}; leave it out "

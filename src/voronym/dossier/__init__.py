@@ -1,20 +1,20 @@
-"""All figures about a release: those for everybody, and those for the data holder only.
+"""All figures about a release: public ones, and ones for the data holder only.
 
-A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it ends when somebody cancels.
-JSON, the report and the page read it and compute nothing.
+`dossier` makes a `Dossier` once, under a `Context` that shows progress and can cancel. JSON, the report and
+the page read it and compute nothing.
 
-``parts``    what a dossier is made of: `Public`, `Inside` and their parts, typed
-``make``     `dossier`: the one place that looks into a release and its evidence
-``masks``    parts about methods that make no groups; ``clusters`` takes those of `records`
-``methods``  what of a method's figures is public, chosen one by one
+``parts``    the typed parts of a dossier: `Public`, `Inside` and their parts
+``make``     `dossier`: the only place that looks into a release and its evidence
+``masks``    parts about methods without groups; ``clusters`` are those of `records`
+``methods``  the public figures of each method
 ``counts``   distributions of columns and sizes of groups, as counts
 ``intruders`` a release as intruders meet it, and the quick attacks on it
 ``planes``   records and groups in the plane
-``places``   records on a map, where two keys are a place
-``population`` the risk in the population, before and after, and what each key contributes
-``other_k``  what other sizes of groups would cost, estimated
-``rows``     one group unfolded, and people before and after; never public
-``revealed`` what the keys reveal about a confidential column, with its limits
+``places``   records on a map, if two keys are a place
+``population`` the risk in the population, before and after, and the contribution of each key
+``other_k``  the estimated cost of other k
+``rows``     one group with all members, and people before and after; never public
+``revealed`` the information of keys about a confidential column, with its limits
 """
 
 from voronym.dossier.inside import inside_of

@@ -1,4 +1,4 @@
-"""Clusters of records in their own metrics, before and after outliers were pushed back; never public."""
+"""Clusters in the records' own metrics, before and after outliers were moved; never public."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ MISSING = "(missing)"
 class Distribution:
     """Counts of one column: bins with ``edges``, or categories with ``names``.
 
-    ``before`` is None where the original may not be shown. Counts of missing values stand apart for
-    bins, and are a category of their own for names.
+    ``before`` is None if the original may not be shown. Missing values are counted separately for bins,
+    and as a category for names.
     """
 
     column: str
@@ -42,7 +42,7 @@ class Distribution:
 
 
 def tally(series: Series) -> dict[str | None, int]:
-    """Count the values of a column as text, missing (null and NaN alike) under None."""
+    """Count each value of a column as text; null and NaN are counted under None."""
     values = plain(series)
     if values.dtype == pl.Object:
         return dict(Counter(None if value is None else str(value) for value in values.to_list()))
@@ -65,7 +65,7 @@ def distribution(
     column : str
         Its name.
     after, before : Series
-        The released column, and the original where it may be shown.
+        The released column, and the original one if it may be shown.
     kind : str
         Kind of the column in the schema; "nominal" and "ordinal" are counted by category.
     order : sequence of str, optional
@@ -102,10 +102,10 @@ def distribution(
 
 
 def bin_edges(values: Numbers, *, dates: bool = False, bins: int = 22) -> tuple[list[float], bool]:
-    """Return round, ascending limits of bins, and whether values lie beyond them.
+    """Return round, ascending bin edges, and whether some values lie outside them.
 
-    Whole numbers over a short range get a bin each. A long tail does not squeeze the rest: limits then cover
-    99 % of the values and the outer bins hold what lies beyond.
+    Whole numbers over a short range get one bin each. With a long tail the edges cover 99 % of the
+    values, and the outer bins also hold the values outside.
     """
     if not len(values):
         return [0.0, 1.0], False
@@ -130,7 +130,7 @@ def bin_edges(values: Numbers, *, dates: bool = False, bins: int = 22) -> tuple[
 
 
 def nice_step(span: float, count: int = 5) -> float:
-    """Return 1, 2 or 5 times a power of ten, so that ``span`` has about ``count`` steps."""
+    """Return 1, 2 or 5 times a power of ten, so that ``span`` has about ``count`` steps of this size."""
     raw = span / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     for factor in (1.0, 2.0, 5.0):
@@ -140,7 +140,7 @@ def nice_step(span: float, count: int = 5) -> float:
 
 
 def time_step(wanted: float) -> float:
-    """Return a round length of time up to a day, in seconds, at least as long as wanted.
+    """Return a round length of time, in seconds and at most a day, that is at least ``wanted``.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def time_step(wanted: float) -> float:
 
 
 def _date_step(wanted: float) -> float:
-    """Return a round number of seconds at least as long as wanted: parts of a day, days, weeks or years."""
+    """Return a round length of time in seconds, at least ``wanted``: parts of a day, days, weeks or years."""
     day, week = 86400.0, 604800.0
     if wanted <= day:
         return time_step(wanted)

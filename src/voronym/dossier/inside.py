@@ -41,7 +41,7 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 SMALL = 400
-"""Number of records below which 1 % of a half is less than one person."""
+"""Below this number of records, 1 % of half of them is less than one person."""
 
 
 def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:

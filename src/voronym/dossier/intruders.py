@@ -20,7 +20,7 @@ def scene_of(release: Release, **beside: Any) -> Scene:
     Parameters
     ----------
     release : Release
-        With its evidence.
+        A release with its evidence.
     **beside
         Further fields of the scene.
     """

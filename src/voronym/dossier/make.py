@@ -15,7 +15,7 @@ def dossier(release: Release, ctx: Context | None = None) -> Dossier:
     Parameters
     ----------
     release : Release
-        What to tell about. Without originals in memory the dossier has a public part only.
+        The release. Without originals in memory, the dossier has only a public part.
     ctx : Context, optional
         Hears how far the work is and may stop it.
 

@@ -16,20 +16,20 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Matrix:
-    """A transition matrix as published: a row for each true value, a column for each published one.
+    """A published transition matrix: a row for each true value, a column for each published value.
 
     Parameters
     ----------
     letters : tuple of tuples
-        The values of each row, by column of the table; None where a value is missing.
+        The values of each row, by column of the table; None for a missing value.
     rows : tuple of tuples of float
         Probabilities.
     together : int
-        How many rare values stand together in the last row; 0 where none do.
+        Number of rare values that share the last row; 0 if there are none.
     undo : {"all", "without last", "never"}
         Whether shares before can be computed from shares after, without a large error.
     off : float
-        With "without last": by how much another share may come out wrong.
+        With "without last": possible error of another share.
     """
 
     letters: tuple[tuple[object, ...], ...]
@@ -41,7 +41,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise on a column, in its own standard deviations: kept of a deviation, added, variance lost."""
+    """Noise on a column, in standard deviations: share of a deviation kept, noise added, variance lost."""
 
     columns: tuple[str, ...]
     kept: float
@@ -59,7 +59,7 @@ class Rule:
     distortion: float
     risk: float
     information: float | None
-    """What the unmasked keys revealed; None if they revealed everything."""
+    """Information of the unmasked keys about the confidential column, in nats; None if infinite."""
     gap: float
     note: str
     matrix: Matrix | None = None
@@ -91,13 +91,14 @@ class Channel:
     budget: float | None = None
     """The μ of the noise on the counts that the rules were made from."""
     guess: float | None = None
-    """Largest success of guessing by the rules which of two people has which value."""
+    """Largest success rate of guessing, by the rules, which of two people has which value; None if unknown.
+    """
     invariant: bool = False
     """Whether the expected counts of nominal keys were kept."""
 
     @property
     def tells(self) -> float:
-        """What the keys reveal in nats: as stated by the rules, or as measured if that is more."""
+        """Information of the keys in nats: the larger of the stated and the measured figure."""
         return max(self.risk, 0.0 if self.measured is None else self.measured.excess)
 
 
@@ -142,11 +143,12 @@ class Stirred:
     shape: Shape | None = None
     linkage: Rate | None = None
     beyond: Rate | None = None
-    """Success of somebody who knows how confidential columns depend on the keys."""
+    """Success rate of an intruder who knows how confidential columns depend on the keys; None if not tried.
+    """
     telling: tuple[str, ...] = ()
     """The confidential columns that explain much of a key."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Keys that were shuffled as one."""
+    """Sets of keys that were shuffled together."""
     mdav: float | None = None
     """The loss of MDAV with groups of more than m, in percent."""
 
@@ -156,7 +158,7 @@ class Stirred:
 
 @dataclass(frozen=True)
 class Epsilon:
-    """How alike the records of a cluster are: how the limit was chosen, and its value in each key."""
+    """The similarity of a cluster's records: the choice of the limit, and its value in each key."""
 
     share: float
     tried: tuple[tuple[str, float, int, int, float, bool], ...]

@@ -1,10 +1,10 @@
-"""The public part of the figures of methods without groups.
+"""Choose the public figures of methods without groups.
 
-Every figure is taken by name, so that a new one stays inside until somebody lets it out. Allowed: counts and
-shares over the whole released table, the promise, and the rules that analysts correct with, in which rare
-categories stand together. Kept inside: everything about single groups of the originals (their sizes, the
-search for epsilon, epsilon itself where it was chosen from the data), how far the originals could be linked,
-and hierarchies or matrices of distances, because they name values that may be nobody's now.
+Figures are taken by name, so a new figure stays internal until someone adds it here. Public: counts and
+shares over the whole released table, the promise, and the rules that analysts need to correct results, with
+rare categories combined. Internal: all figures about single groups of the originals (sizes, the search for
+epsilon, an epsilon chosen from the data), the linkage of originals, and hierarchies or distance matrices,
+because they may name values that nobody has any more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from voronym.methods.figures import PrivateFigures
 from voronym.records.figures import ColumnFigures, KeyFigures, RecordsFigures
 from voronym.table.schema import Schema
 
-_CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
+_CONDITION = 1e4  # solving magnifies errors by up to this; above it a correction is useless
 
 _LIMITS = ("max_distortion", "max_risk", "max_t", "max_delta")
 
@@ -139,7 +139,7 @@ def _with_partner(given: Collection[str], schema: Schema) -> set[str]:
 
 
 def published_as(method: str, figures: Figures, options: Chosen, schema: Schema) -> dict[str, str]:
-    """Describe what a method without groups did to each column it changed."""
+    """Describe, for each changed column, the masking by a method without groups."""
     if (rules := figures.of(ChannelFigures)) is not None:
         words = {"noise": "noise added, rounded and clipped to its range", "pram": "redrawn by a matrix"}
         return {name: words.get(part.kind, "masked") for part in rules.parts for name in part.columns}

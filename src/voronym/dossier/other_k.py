@@ -13,16 +13,16 @@ from voronym.problem import Problem
 from voronym.space.records import Records
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30)
-MOST = 2_500
-"""Number of records above which a sample is taken."""
+MOST_RECORDS = 2_500
+"""Number of records above which the loss is estimated on a sample."""
 _WORK = 60_000
-"""Number of coordinates above which the sample is smaller: many columns take longer."""
+"""Number of coordinates above which the sample has fewer records, because wide tables take longer."""
 _LEAST = 400
 
 
 @dataclass(frozen=True)
 class OtherK:
-    """Estimated losses at other sizes of groups.
+    """Estimated losses for other k.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class OtherK:
     points : tuple of (int, float)
         k and estimated loss in percent, ascending; the release itself among them.
     records : int
-        How many records the ratios were taken from.
+        Number of records behind the ratios.
     """
 
     here: int
@@ -43,14 +43,14 @@ class OtherK:
 
 
 def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | None:
-    """Estimate the loss at other k; None if groups lose nothing, or there are too few records.
+    """Estimate the loss at other k; None if groups lose nothing, or if there are too few records.
 
-    The loss of the release is scaled by how MDAV's loss changes with k. The exponent of k is nearly the same
-    in a sample as in the whole, so the ratios are, too.
+    The loss of the release is scaled by the change of MDAV's loss with k. The exponent of k is nearly the
+    same in a sample as in the whole table, and so are the ratios.
     """
     n = len(records)
     width = 1 if records.points is None else max(1, records.points.shape[1])
-    most = min(MOST, max(_LEAST, _WORK // width))
+    most = min(MOST_RECORDS, max(_LEAST, _WORK // width))
     if n > most:
         rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
         records = records.subset(rows)

@@ -83,30 +83,30 @@ class Public:
     story : str
         "groups", or the name of a method that makes none: which words a page uses.
     method, guarantee : str
-        The method's name and what it promises.
+        The method's name and its promise.
     k : int or None
-        The least size of a group that was asked for; None where none was.
+        The required smallest size of a group; None without a requirement.
     columns : tuple of Column
-        Every column of the schema and what became of it.
+        Every column of the schema, and its treatment.
     records : int
         Rows of the released table.
     risk : Risk
-        Sizes of the classes of the released table and what follows from them.
+        Sizes of the classes of the released table, and the resulting risks.
     findings : tuple of Finding
-        What the models found.
+        The measurements of the models.
     information_loss, group_loss, gap : float or None
-        In percent: the keys' variance that is lost as published; what the groups lost, before their centres
-        were rounded to values that can occur; and how far the loss is above the least possible, at most.
+        In percent: the loss of the keys' variance as published; the loss of the groups before rounding to
+        possible values; and an upper limit on the loss above the optimum.
     closeness : str or None
-        What the gap means, in words.
+        The gap in words.
     by_published : bool
-        Whether the gap is of what is published, and not of the groups' means.
+        Whether the gap is that of published values instead of group means.
     channel, stirred
         Figures of these two methods.
     plane : Cloud or None
-        The published keys in the plane; None where they have no coordinates.
+        The published keys in the plane; None without coordinates.
     distributions : tuple of Distribution
-        Of each key, released.
+        The distribution of each released key.
     """
 
     story: str
@@ -136,7 +136,7 @@ class Public:
     sampled: tuple[str, ...] = ()
     """Figures that were examined in a sample only, if the data are many files."""
     population: Outlook | None = None
-    """The risk in the population, if the table is known to be a sample of one."""
+    """The risk in the population; None if the table is not known to be a sample of one."""
     closeness: str | None = None
     by_published: bool = False
 
@@ -156,12 +156,12 @@ class Public:
 
     @property
     def centred(self) -> tuple[str, ...]:
-        """The keys that publish the centre of a group: no range, and no value of their own."""
+        """The keys that publish the centre of a group, instead of a range or their own value."""
         return tuple(column.name for column in self.columns if column.fate.endswith(CENTRE))
 
     @property
     def least(self) -> float | None:
-        """The proven least loss of any groups, in percent, if there is one."""
+        """A proven lower limit on the loss of any groups, in percent; None if unknown."""
         lost = self.information_loss if self.by_published else self.group_loss
         if self.gap is None or lost is None:
             return None
@@ -178,7 +178,7 @@ class Public:
 
 @dataclass(frozen=True)
 class Loss:
-    """Percent of a key's variance lost: as published, and by the mean of its group, if there is one."""
+    """Loss of a key in percent of its variance: as published, and by group means (None without groups)."""
 
     key: str
     published: float
@@ -187,7 +187,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class GroupMap:
-    """Records, their groups and the groups' centres in the plane; a sample of whole groups."""
+    """A random sample of whole groups in the plane: records, groups and centres."""
 
     points: tuple[Point, ...]
     labels: tuple[int, ...]
@@ -211,9 +211,9 @@ class ShiftMap:
     before: tuple[Point, ...]
     after: tuple[Point, ...]
     groups: tuple[int, ...]
-    """Group of each record that is in colour, -1 for the others."""
+    """Group of each coloured record; -1 for the others."""
     marked: tuple[int, ...]
-    """Places of the records whose movement is drawn: outliers, or a few at random."""
+    """Indices of records whose movement is drawn: outliers, or a random few."""
     records: int
     clusters: int
     outliers: int
@@ -226,7 +226,7 @@ class ShiftMap:
 
 @dataclass(frozen=True)
 class ToldColumn:
-    """What the published and the original keys reveal about one confidential column."""
+    """Information of the published and of the original keys about one confidential column."""
 
     name: str
     now: Estimate
@@ -235,7 +235,7 @@ class ToldColumn:
 
 @dataclass(frozen=True)
 class Told:
-    """What the keys reveal about the confidential column they reveal most about, with its limits.
+    """Information of the keys about the confidential column they reveal most about, with its limits.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Told:
     loss : float
         Percent of the keys' variance that is lost as published.
     unchanged : Estimate
-        What the keys tell unmasked.
+        Information of the unmasked keys.
     columns : tuple of ToldColumn
         All confidential columns.
     curves : mapping of str to tuple of points
@@ -270,7 +270,7 @@ class Told:
 
     @property
     def now(self) -> Estimate:
-        """What the published keys reveal about the column."""
+        """Information of the published keys about the column."""
         return next(column.now for column in self.columns if column.name == self.column)
 
 
@@ -295,11 +295,11 @@ class Inside:
     regressions: tuple[Regression, ...] = ()
     """Weighted regressions of other columns on the numeric keys, if records have weights."""
     strata: tuple[Stratum, ...] = ()
-    """The parts of the table that groups do not cross, if there are any."""
+    """The parts of the table that groups do not mix; empty without strata."""
     effects: tuple[Effect, ...] = ()
     """The change of each step on columns, and its benefit."""
     changes: tuple[KeyChange, ...] = ()
-    """For each key, how many records kept their value and how far the others moved."""
+    """For each key, the number of unchanged records and the distances of the others."""
     exposed: tuple[Exposed, Exposed] | None = None
     """Records that few others share all keys with, of the original and of the release."""
     plane: GroupMap | ShiftMap | None = None
@@ -313,21 +313,21 @@ class Inside:
     samples: Samples | None = None
     places: PlaceMap | None = None
     population: InPopulation | None = None
-    """The risk in the population before and after, if the table is known to be a sample of one."""
+    """The risk in the population before and after; None if the table is not known to be a sample of one."""
     sampled: tuple[str, ...] = ()
-    """Figures that were examined in a sample only, or not at all, if the data are many files."""
+    """For data in many files: figures that come from a sample, or were not computed."""
     exposure: Exposure | None = None
-    """What intruders got out of the release, in the attacks that were run."""
+    """Results of the attacks that were run; None without attacks."""
     ledger: bool = False
     """Whether the release was checked against a ledger."""
     membership: float | None = None
-    """Number of members a test finds at 1 % false alarms, if the release is differentially private."""
+    """Share of members that a test finds at 1 % false alarms; None without differential privacy."""
     checklist: Checklist | None = None
-    """Whether each demand of the policy is met, if the release was made with one."""
+    """The verdict on each demand of the policy; None without a policy."""
 
 
 def ladder_of(exposure: Exposure, keys: Sequence[str]) -> Ladder | None:
-    """Return what intruders find; None if no attack was run."""
+    """Return the success of each kind of intruder; None if no attack was run."""
     return Ladder.of(exposure, keys) if exposure.outcomes else None
 
 
@@ -341,12 +341,12 @@ class Dossier:
 
     @cached_property
     def own_recipe(self) -> Recipe:
-        """The recipe of the release, built once; the public one leaves people out."""
+        """The recipe of the release; the public one without original levels if there is no internal part."""
         return Recipe.from_dict(self.public.recipe if self.inside is None else self.inside.recipe)
 
     @cached_property
     def ladder(self) -> Ladder | None:
-        """What intruders find, if attacks were run; for the data holder."""
+        """The success of each kind of intruder, for the data holder; None if no attack was run."""
         exposure = None if self.inside is None else self.inside.exposure
         return None if exposure is None else ladder_of(exposure, self.public.names("key"))
 

@@ -28,9 +28,9 @@ class PlaceMap:
     places, sizes : tuples
         Published places, and the records at each.
     found : int
-        How many published places there are in all.
+        Number of published places in all.
     originals : tuple of (Place, int)
-        Where some records were, and the number of the place that they are published at; () for the public.
+        Original places of some records, and the number of their published place; () for the public.
     """
 
     columns: tuple[str, str]

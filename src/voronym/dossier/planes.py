@@ -37,7 +37,7 @@ class Axes:
     directions: Floats
 
     def project(self, X: Floats) -> Floats:
-        """Return other points on the same axes, shape (m, 2)."""
+        """Return further points on the same two axes, shape (m, 2)."""
         flat = X @ self.directions - self.origin @ self.directions
         return np.column_stack([flat, _scatter(len(X))]) if flat.shape[1] == 1 else flat
 
@@ -54,10 +54,10 @@ class Axes:
 
 
 def principal_axes(X: Floats, weights: Floats | None = None) -> Axes:
-    """Project points, which count as often as ``weights`` says, onto the two directions of most variance.
+    """Project points onto the two directions of largest variance; ``weights`` are counts of each point.
 
-    One column has a single axis; its points are spread over the second so that they can be told apart.
-    Signs are fixed (the largest weight of a direction is positive), so a figure does not flip between runs.
+    With one column, the second axis only spreads the points so that they do not overlap. The largest
+    coefficient of a direction is positive, so that a figure does not flip between runs.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def shift_map(
     part: Partition | None = None,
     moved: Ints | None = None,
 ) -> ShiftMap | None:
-    """Return the same records before and after in the plane.
+    """Return the records in the plane before and after masking.
 
     Parameters
     ----------
@@ -172,11 +172,11 @@ def shift_map(
     before, after : arrays, shape (n, d), optional
         The keys as coordinates. Without them, places follow from ``costs``.
     costs : callable, optional
-        Takes rows and returns the distances between those records before and after, stacked.
+        A function of rows: it returns the distances between these records before and after, stacked.
     part : Partition, optional
         Clusters; some are in colour.
     moved : array of int, optional
-        Records whose way is drawn; by default a few at random.
+        Records whose movement is drawn; by default a few at random.
     """
     flat = None if before is None or after is None else principal_axes(before)
     if flat is None and not callable(costs):
@@ -222,14 +222,14 @@ def _draw(n: int, most: int, seed: int = 0) -> Ints:
 
 
 def _sample_groups(part: Partition, most: int) -> Ints:
-    """Draw whole groups at random until there are enough records or groups; return them, ascending."""
+    """Draw whole groups at random until there are ``most`` records or enough groups; return them in order."""
     order = np.random.default_rng(0).permutation(part.n_cells)
     fits = max(1, int(np.searchsorted(np.cumsum(part.sizes[order]), MOST_POINTS, side="right")))
     return np.sort(order[: min(fits, most)])
 
 
 def _shown_groups(part: Partition) -> Ints:
-    """Return the number of each record's group: the largest few and others at random; -1 for the rest."""
+    """Return the colour of each record's group: of the largest groups and some random ones; -1 for others."""
     if part.n_cells <= MOST_COLOURED:
         return np.asarray(part.labels)
     large = np.argsort(-part.sizes, kind="stable")[: MOST_COLOURED // 2]
@@ -241,7 +241,7 @@ def _shown_groups(part: Partition) -> Ints:
 
 
 def _sample(n: int, first: Ints, groups: Ints, most: int) -> Ints:
-    """Choose rows to draw: the marked ones, then those in colour, then others."""
+    """Choose rows to draw: marked rows first, then coloured rows, then others at random."""
     if n <= most:
         return np.arange(n)
     order = np.random.default_rng(0).permutation(n)

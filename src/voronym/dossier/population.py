@@ -26,7 +26,7 @@ from voronym.table.read import read
 from voronym.table.table import Table
 
 THRESHOLD = 0.2
-"""Chance of a correct match above which a record counts as at risk, as in `voronym.population_risk`."""
+"""A record is at risk if the chance of a correct match is above this, as in `voronym.population_risk`."""
 _WORK = 3e8
 """Largest number of records times sets of columns that are searched for special uniques."""
 _SIZE = 3
@@ -58,7 +58,7 @@ class InPopulation:
     Parameters
     ----------
     before, after : PopulationFigures
-        Of the originals, and of what is published.
+        Figures of the originals, and of the release.
     unique : tuple of int
         Records that are unique in all keys, before and after.
     special : tuple of int
@@ -68,11 +68,11 @@ class InPopulation:
     size : int
         Most keys of a minimal unique that was looked for.
     columns : tuple of Share
-        What each key contributes to the risk of the originals, the most first.
+        The contribution of each key to the risk of the originals, the largest first.
     bound : bool
-        Whether the figures after are no more than upper bounds. Keys with noise cannot be looked up in a
-        population; but an intruder who knows only keys cannot tell people with the same true keys apart,
-        whatever was done to the keys since. So a match is right no more often than with the original keys.
+        Whether the figures after are only upper bounds. Keys with noise cannot be looked up in a population.
+        But an intruder who knows only keys cannot distinguish people with the same true keys. So matches are
+        right no more often than with the original keys.
     """
 
     before: PopulationFigures
@@ -101,7 +101,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The source of knowledge about the population: weights, a fraction or a table, or none."""
+    """The source of information about the population: weights, a fraction or a table."""
 
     weights: str | None = None
     fraction: float | None = None
@@ -109,7 +109,7 @@ class Drawn:
 
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
-        """Find the source in a recipe: first under its own name, then in weights and models."""
+        """Find the source in a recipe: the population's choices first, then weights and models."""
         if recipe.population is not None:
             return cls(population=recipe.population)
         if recipe.sampling_fraction is not None:
@@ -153,7 +153,7 @@ def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
         return None
     if drawn.weights is not None and drawn.weights not in table.columns:
         return None
-    if table.schema.person is not None and table.units is None:  # whose rows are whose is forgotten
+    if table.schema.person is not None and table.units is None:  # the rows are no longer assigned to people
         return None
     try:
         known = drawn.known(table, {})
@@ -179,7 +179,7 @@ def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Cont
     Parameters
     ----------
     recipe : Recipe
-        Says how the population is known; None is returned where it does not.
+        The recipe, which may describe the population; otherwise the result is None.
     evidence : Evidence
         The originals.
     released : Table
@@ -220,7 +220,7 @@ def _sample(table: Table, units: Table | None = None, **known: Any) -> Sample:
 
 
 def _own(ctx: Context) -> Context:
-    """Give a part of the work its own generator, so that its figures do not depend on earlier work."""
+    """Give a context a generator with a fixed seed, so that its figures do not depend on earlier work."""
     ctx.rng = np.random.default_rng(0)
     return ctx
 

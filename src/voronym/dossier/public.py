@@ -78,9 +78,9 @@ def public_words(release: Release, records: int) -> Public:
 
 
 def limits_wanted(recipe: Recipe) -> bool:
-    """Whether to show the reach of randomised rules, which slow convex programmes compute.
+    """Whether to compute limits of randomised rules; the convex programmes behind them are slow.
 
-    It is where the rule itself is randomised, and where a model limits what keys tell.
+    True if the method is a channel, or if a model limits the information of the keys.
     """
     return recipe.method == "channel" or any(model.additive for model in recipe.required)
 
@@ -102,7 +102,7 @@ def fates_of(release: Release) -> dict[str, str]:
 
 
 def columns_of(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
-    """Return role, kind and fate of each column."""
+    """Return the role, the kind and the treatment of each column."""
     usual = {"key": CENTRE, "identifier": "dropped"}
     done: dict[str, list[str]] = {}
     for step in recipe.column_steps:
@@ -139,7 +139,7 @@ def _cloud(table: Table, ctx: Context) -> Cloud | None:
 def distributions_of(
     schema: Schema, after: Frame, before: Frame | None, ctx: Context
 ) -> tuple[Distribution, ...]:
-    """Count the values of each key, and those of the originals if given."""
+    """Count the values of each key in the release, and in the originals if given."""
     out = []
     for number, name in enumerate(schema.keys):
         ctx.tell(number / len(schema.keys), whole=True)
@@ -155,7 +155,7 @@ def _present(table: Frame, name: str) -> set[str | None]:
 
 
 def public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) -> dict[str, Any]:
-    """Return the recipe without levels that are no longer present: they could belong to one person."""
+    """Return the recipe without levels that no released record has: they could identify a person."""
     plain: dict[str, Any] = dict(recipe.to_dict())
     if recipe.steps:  # their texts may name values that were suppressed or recoded
         plain["steps"] = [column_step.says() for column_step in recipe.column_steps]

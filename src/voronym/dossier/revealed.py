@@ -1,4 +1,4 @@
-"""What published keys reveal about confidential columns, with upper and lower limits."""
+"""The information of published keys about confidential columns, with upper and lower limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def told_of(
     limits: bool = True,
     stated: float | None = None,
 ) -> Told | None:
-    """Measure what published classes reveal; None without a confidential column or a key that varies.
+    """Measure the information of published classes; None without a confidential column or a varying key.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def told_of(
     X : array, shape (n, d)
         Its keys as coordinates.
     labels : array of int, shape (n,)
-        What the published keys of each original record lead to: its class, or its cluster.
+        The class or cluster of each original record, by its published keys.
     loss : float
         Percent of the keys' variance that is lost as published.
     limits : bool
@@ -74,7 +74,7 @@ def told_of(
 
 
 def curves(plane: Plane, right: float) -> Mapping[str, tuple[Point, ...]]:
-    """Return the limits of a plane as points, by kind, up to a loss in percent; dense at small losses."""
+    """Return the limits in the plane as points, by kind, up to a loss in percent; dense at small losses."""
     at = np.square(np.linspace(0.0, min(right / 100, 1.0) ** 0.5, _POINTS))
     made = {curve.kind: curve.points(at) for curve in plane.curves}
     made["by_lot"] = [(float(share), plane.upper(float(share))) for share in at]

@@ -1,4 +1,4 @@
-"""A few rows to look at: one group unfolded, and people before and after. Only for the data holder."""
+"""Example rows for the data holder: one group with all members, and people before and after."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Unfolded:
     keys, confidential : tuple of str
         Columns, no more than some.
     originals, kept : tuple of rows
-        Of each person, in the same order: keys before, and confidential values.
+        For each person, in the same order: original keys, and confidential values.
     published : row
         The keys that all of them are published with.
     size : int
         People in the group; no more than some are in ``originals``.
     rows : int
-        Rows of the group, more than people where several are of one.
+        Number of rows of the group; more than the people if somebody has several rows.
     people : tuple of int
-        Of each row that is shown, its person: 1, 2 and so on.
+        The person of each row shown: 1, 2 and so on.
     shared : tuple of str
         Confidential columns in which all people of the group have a value in common.
     """
@@ -57,7 +57,7 @@ class Unfolded:
 
 @dataclass(frozen=True)
 class Samples:
-    """The same people before and after, in the columns that both tables have."""
+    """The same people before and after, in the columns that both tables share."""
 
     columns: tuple[str, ...]
     before: tuple[Row, ...]
@@ -65,7 +65,7 @@ class Samples:
 
 
 def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.float64]) -> Unfolded:
-    """Unfold a typical group: of usual size, moved about as far as half of the groups.
+    """Return a typical group with its members: of usual size, moved about as far as the median group.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.fl
     released : Table
         The release; its row r came from original row ``order[r]``.
     moved : array, shape (n,)
-        How far each released record is from its original.
+        Distance of each released record from its original.
     """
     labels, persons = released.classes.labels, released.persons
     many = np.bincount(labels)
@@ -105,7 +105,7 @@ def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.fl
 
 
 def _in_common(codes: Ints, whose: Ints) -> bool:
-    """Whether everybody has a common value in at least one row."""
+    """Whether some value occurs among the rows of every person."""
     held = [set(codes[whose == person].tolist()) for person in np.unique(whose)]
     return bool(set.intersection(*held))
 

@@ -1,21 +1,21 @@
 """Differential privacy: noisy centres of groups that hardly depend on one person.
 
-``budget``      what a release may cost, how costs add up, and what ε says about a person
+``budget``      the cost of releases, the sum of costs, and the meaning of ε for a person
 ``noise``       every random draw, by OpenDP
 ``domain``      public bounds and domains of columns
 ``cells``       records and cells; `GROUPINGS`, the registry of insensitive groupings
 ``order``       groups by rank in a total order from a public point
-``individual``  groups by rank in each column, whose noisy centres make a grid with noisy counts
-``tree``        a k-d tree with drawn cuts
-``leaves``      what is counted and added up in its leaves
-``presence``    a noisy number of rows, where it is private who is in the table at all
+``individual``  groups by rank in each column; their noisy centres make a grid with noisy counts
+``tree``        a k-d tree with randomly drawn cuts
+``leaves``      counts and sums in the leaves of the tree
+``presence``    a noisy number of rows, if it is private who is in the table
 
-Groupings see records through `Question`s whose answers are whole numbers that add up, so that records may be
-in many parts at many places.
+Groupings see records only through `Question`s. Their answers are whole numbers that add up, so the records
+may be in many parts at many places.
 
-Two tables are neighbours where the values of one unit differ and the number of rows is public; or, with the
-help of `presence`, where one has a unit more. What each grouping's sums can change between neighbours is
-proven in the documentation and attacked in the tests.
+Two tables are neighbours if they differ in the values of one unit; then the number of rows is public. With
+`presence`, they are neighbours if one has a unit more. The documentation proves how much the sums of each
+grouping can change between neighbours, and the tests attack it.
 """
 
 from voronym.dp import individual as _individual

@@ -1,4 +1,4 @@
-"""The budget of a release, and what ε and δ mean for a person."""
+"""The budget of a release, and the meaning of ε and δ for a person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Budget:
     Parameters
     ----------
     epsilon, delta : float
-        What is promised for a unit.
+        The promise for a unit.
     rows : int
         The most rows of a unit. A release that is private for a row is so for `rows` of them at that many
         times the ε, or at its square times the ρ; so each row gets a part of the budget.
@@ -34,7 +34,7 @@ class Budget:
 
     @property
     def pure(self) -> bool:
-        """Whether there is no δ."""
+        """Whether the budget is a pure ε, without δ."""
         return self.delta == 0.0
 
     @property
@@ -44,11 +44,11 @@ class Budget:
 
     @property
     def share(self) -> float:
-        """What mechanisms may spend on a row: ε, or ρ if there is a δ."""
+        """Budget that mechanisms may spend per row: an ε, or a ρ if there is a δ."""
         return self.left * (self.epsilon / self.rows if self.pure else self.rho / self.rows**2)
 
     def after(self, spent: float) -> Budget:
-        """Return the rest for the groups after a part of a row's share is spent."""
+        """Return the budget that remains for the groups after ``spent`` of a row's share."""
         return replace(self, left=self.left - spent / self.share * self.left)
 
 
@@ -76,9 +76,9 @@ class Spent:
     Parameters
     ----------
     epsilon, delta : float
-        The sums: what holds by basic composition.
+        The sums, by basic composition.
     rho : float
-        The sum of what zero-concentrated composition adds up.
+        The sum, by zero-concentrated composition.
     """
 
     epsilon: float = 0.0
@@ -86,7 +86,7 @@ class Spent:
     rho: float = 0.0
 
     def add(self, epsilon: float, delta: float, rho: float) -> Spent:
-        """Return the cost with one more release."""
+        """Return the total cost after one more release."""
         return Spent(self.epsilon + epsilon, self.delta + delta, self.rho + rho)
 
     def at(self, delta: float) -> float:
@@ -106,7 +106,7 @@ class Spent:
 
 
 def odds(epsilon: float) -> float:
-    """Return the largest factor by which a release can change anybody's odds about a person (δ aside)."""
+    """Return the largest factor by which a release can change the odds about a person (apart from δ)."""
     return math.exp(epsilon)
 
 

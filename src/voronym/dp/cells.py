@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 STEPS = 2**15
-"""Half the number of steps per range before sums are taken: sums are whole numbers."""
+"""Half the number of steps into which a range is divided, so that sums are whole numbers."""
 
 QUESTIONS: dict[str, Callable[..., Ints]] = {}
 """The questions of groupings about records, by name."""
@@ -29,8 +29,8 @@ class Question:
     Parameters
     ----------
     name : str
-        Of `QUESTIONS`. Counts and sums are whole numbers that add up over any parts of the records; a place
-        is a number for each record, which depends on that record alone.
+        A name of `QUESTIONS`. Counts and sums are whole numbers that add up over any parts of the records; a
+        place is a number for each record, which depends on that record alone.
     public : mapping
         Figures that were published, or depend on such figures alone.
     """
@@ -44,7 +44,7 @@ class Question:
 
 
 def question(function: Callable[..., Ints]) -> Callable[..., Question]:
-    """Register a question, a function of records and public figures; calling it by the latter asks it."""
+    """Register a question, a function of records and public figures; calling it with the figures asks it."""
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
     QUESTIONS[name] = function
 
@@ -76,7 +76,7 @@ class Population(Protocol):
 
     @property
     def medians(self) -> tuple[int, ...]:
-        """The ordered columns whose medians cells publish."""
+        """Indices of the ordered columns whose medians are published."""
 
     @property
     def importance(self) -> Floats:
@@ -89,7 +89,7 @@ class Population(Protocol):
         """Return the cell of each record; or the question, if records are elsewhere."""
 
     def together(self) -> BoundedRecords:
-        """Return all records at one place."""
+        """Return all records in one table."""
 
     def resized(self, rows: int, salt: int) -> Population:
         """Return the published number of records, see `voronym.dp.presence`."""
@@ -106,11 +106,11 @@ class BoundedRecords:
     nominal : array of int, shape (n, e)
         Places in the public domains of the other columns.
     sizes : tuple of int
-        How many values each of these domains has.
+        Number of values in each of these domains.
     weights : tuple of float
-        How much each column counts, the ordered ones first; all alike without any.
+        Weight of each column, ordered columns first; equal weights by default.
     medians : tuple of int
-        The ordered columns of which cells publish medians; the others publish means.
+        The ordered columns that publish medians; the others publish means.
     """
 
     ordered: Floats
@@ -126,7 +126,7 @@ class BoundedRecords:
 
     @property
     def importance(self) -> Floats:
-        """The weight of each column in grouping, the ordered ones first: public numbers."""
+        """The public weight of each column in grouping; ordered columns come first."""
         return np.array(self.weights or (1.0,) * (self.d + self.e))
 
     @property
@@ -153,7 +153,7 @@ class BoundedRecords:
         return asked.of(self)
 
     def together(self) -> BoundedRecords:
-        """Return the records themselves."""
+        """Return these records."""
         return self
 
     def resized(self, rows: int, salt: int) -> Population:
@@ -180,9 +180,9 @@ class Cells:
         The cell of each record before counts were met; the question, where records are elsewhere. Never
         published.
     spent : mapping
-        What each part of the work cost.
+        The cost of each part of the work.
     facts : mapping
-        Public facts about the cells: numbers that depend on what was published alone.
+        Public facts about the cells; they depend only on published numbers.
     """
 
     ordered: Floats
@@ -200,13 +200,13 @@ class Grouping:
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     function : callable
         ``(records, k, budget) -> Cells``.
     sensitivity : str
-        What one record can change, in a sentence; proven in the documentation.
+        The effect of one record, in a sentence; proven in the documentation.
     size : callable
-        ``(n, d, epsilon) -> k`` where nobody says how large groups are: it sees public numbers alone.
+        ``(n, d, epsilon) -> k``, the default size of groups; it uses only public numbers.
     """
 
     name: str
@@ -241,15 +241,15 @@ def count_found(records: BoundedRecords, *, cells: Question, many: int) -> Ints:
 
 
 def steps_of(inside: Floats) -> Ints:
-    """Return places from -1 to 1 as whole numbers of steps, clipped to the ends.
+    """Convert positions from -1 to 1 to whole numbers of steps, clipped to the ends.
 
-    A function of each value alone, so that it needs no budget.
+    It depends on each value alone, so it needs no budget.
     """
     return np.rint(np.clip(inside, -1.0, 1.0) * STEPS).astype(np.int64)
 
 
 def sums_of(of: Ints, cells: int, steps: Ints) -> Ints:
-    """Return the sum of the steps of the records of each cell, column by column, exactly."""
+    """Return the exact sum of the steps of each cell's records, for each column."""
     out = np.zeros((cells, steps.shape[1]), np.int64)
     for column in range(steps.shape[1]):
         # floats hold whole numbers up to 2**53 exactly: 2**38 records of 2**15 steps
@@ -258,19 +258,19 @@ def sums_of(of: Ints, cells: int, steps: Ints) -> Ints:
 
 
 def shrunk(means: Floats, variance: Floats, weights: Floats) -> Floats:
-    """Return noisy means, brought towards their common mean by as much as the noise explains.
+    """Shrink noisy means towards their common mean, as far as the noise explains their spread.
 
-    Post-processing: it looks at published numbers alone. The variance between the true means is estimated as
-    that of the noisy ones less that of the noise (empirical Bayes).
+    Post-processing: it uses only published numbers. The variance of the true means is estimated as the
+    variance of the noisy means less that of the noise (empirical Bayes).
 
     Parameters
     ----------
     means : array of float, shape (cells, columns)
-        With noise.
+        Noisy means.
     variance : array of float, shape (cells, columns)
-        Of the noise.
+        Variance of the noise.
     weights : array of float
-        How much each cell counts.
+        Weight of each cell.
     """
     if len(means) < 3:
         return means
@@ -283,10 +283,10 @@ def shrunk(means: Floats, variance: Floats, weights: Floats) -> Floats:
 
 
 def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
-    """Return whole counts of a least size that add up to n, as near to the noisy counts as possible.
+    """Return whole counts of at least ``least`` that add up to n, as near to the noisy counts as possible.
 
-    The same amount is taken from all, and none falls below the least (the nearest point of a simplex); then
-    the largest remainders are rounded up. Post-processing: n is public.
+    The same amount is subtracted from all counts, and none falls below the minimum (the nearest point of
+    a simplex); then the largest remainders are rounded up. Post-processing: n is public.
 
     Examples
     --------
@@ -309,18 +309,17 @@ def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
 
 
 def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
-    """Return a cell for each record so that each cell has its published number of rows.
+    """Return a cell for each record, so that each cell has its published number of rows.
 
-    Most records keep their own cell; of a cell with too many, some go to a cell that lacks as many, the next
-    one in the order of cells where there is one. What is published, the number of rows of each cell, does not
-    depend on who goes.
+    Most records keep their cell. From a cell with too many records some move to a cell with too few, if
+    possible the next one in order. The published numbers of rows do not depend on which records move.
     """
     (going,) = moves(np.bincount(of, minlength=len(counts))[None, :], counts, rng)
     return moved(of, *going, rng)
 
 
 def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
-    """Return the moves between cells, by part, so that each cell has its published number of rows.
+    """Return the moves between cells, for each part, that give each cell its published number of rows.
 
     Parameters
     ----------
@@ -334,7 +333,7 @@ def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints
     Returns
     -------
     list of (array, array)
-        For each part, the cells that records leave, in ascending order, and those to which they go.
+        For each part, the cells that records leave, in ascending order, and the cells they go to.
     """
     total = have.sum(axis=0)
     lack = np.repeat(np.arange(len(counts)), np.maximum(counts - total, 0))

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 EARTH = {"lat": (-90.0, 90.0), "lon": (-180.0, 180.0)}
 FINE = 10_000.0
-"""Approximate steps of the public range to which published decimals are rounded."""
+"""Published decimals are rounded to about this number of steps in the public range."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Range:
     low, high : float
         Its bounds, in the units of `voronym.table.frame.numbers`; the first and last place of levels.
     origin : str
-        Who said so.
+        The source of the bounds.
     levels : tuple of str
         The levels of an ordinal column, lowest first; none for numbers and times.
     shown : tuple of str
@@ -58,7 +58,7 @@ class Range:
         return " < ".join(self.levels) if self.levels else f"{self.shown[0]} to {self.shown[1]}"
 
     def encode(self, table: Table) -> tuple[Floats, int]:
-        """Return the places of all values in the range, and how many were outside and are at its ends now."""
+        """Return the positions of all values in the range, and the number of values clipped to its ends."""
         if self.levels:
             values = _places(table, self.name, self.levels).astype(np.float64)
         else:
@@ -106,7 +106,7 @@ class Domain:
     values : tuple of str
         All that it may hold.
     origin : str
-        Who said so.
+        The source of the domain.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Domain:
         return ", ".join(few)
 
     def encode(self, table: Table) -> tuple[Ints, int]:
-        """Return the places of all values in the domain."""
+        """Return the position of each value in the domain."""
         return _places(table, self.name, self.values), 0
 
     def decode(self, table: Table, places: Ints) -> nw.Series[Any]:
@@ -139,15 +139,15 @@ def bounds_of(
     Parameters
     ----------
     table : Table
-        The records: only what kind of column each is, is read here.
+        The records; only the kinds of columns are read.
     columns : sequence of str
-        Those that are published with noise.
+        The columns that are published with noise.
     given : mapping
-        What somebody declared: two ends, or a list of values.
+        The declared bounds: two ends, or a list of values.
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.schema]  # those of dropped columns do no harm
+    strange = [name for name in given if name not in table.schema]  # bounds of dropped columns do no harm
     if strange:
         raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]

@@ -29,7 +29,7 @@ isotonic_regression = later.called("scipy.optimize", "isotonic_regression")
 FINEST = 64
 """Largest number of groups by rank of a column."""
 COLUMNS = 0.5
-"""Share of the budget for the columns one by one; the rest is for their dependence."""
+"""Share of the budget for single columns; the rest is for their dependence."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Scale:
     Parameters
     ----------
     values : list of array
-        What 1, 2, ... cells publish, in the order of the cells.
+        The published values for 1, 2, ... cells, in the order of the cells.
     cells : list of array
         The ends of the cells of an ordered column, without the last; of a nominal one the cell of each value.
     losses : array of float
-        What each number of cells loses, as a share of what one cell loses. All from noisy figures.
+        The loss for each number of cells, as a share of the loss of one cell. All from noisy figures.
     """
 
     values: list[Floats | Ints]
@@ -53,7 +53,7 @@ class Scale:
 
 @question
 def count_values(records: BoundedRecords) -> Ints:
-    """Count the values of each nominal column, one column after the other."""
+    """Count the values of each nominal column; return the counts of all columns in one array."""
     counts = [np.bincount(records.nominal[:, at], minlength=size) for at, size in enumerate(records.sizes)]
     return np.concatenate([np.empty(0, np.int64), *counts])
 
@@ -70,7 +70,7 @@ def count_steps(records: BoundedRecords) -> Ints:
 
 @question
 def find_cells(records: BoundedRecords, *, many: list[int], cells: list[Floats | Ints]) -> Ints:
-    """Find the cell of each record in a grid whose scales are public."""
+    """Return the cell of each record in a grid with public scales."""
     of = np.zeros(records.n, np.int64)
     for number, (size, scale) in enumerate(zip(many, cells, strict=True)):
         if number < records.d:
@@ -94,10 +94,10 @@ def _size(n: int, d: int, epsilon: float) -> int:
 def individual(records: Population, k: int, budget: Budget) -> Cells:
     """Rank each column separately; noisy centres make a grid, and its noisy counts join the columns.
 
-    After Sánchez, Domingo-Ferrer, Martínez and Soria-Comas: Utility-preserving differentially private data
-    releases via individual ranking microaggregation. Information Fusion 30 (2016). That work publishes the
-    columns side by side, row by row, and which row is in which groups is not private then; here the counts of
-    the grid are noisy, too.
+    After Sánchez, Domingo-Ferrer, Martínez and Soria-Comas: Utility-preserving differentially private
+    data releases via individual ranking microaggregation. Information Fusion 30 (2016). That work
+    publishes the columns side by side, row by row, so the groups of each row are not private. Here the
+    counts of the grid are noisy, too.
     """
     d, e, share = records.d, records.e, budget.share
     # with one cell for everybody there is nothing to count
@@ -149,7 +149,7 @@ def individual(records: Population, k: int, budget: Budget) -> Cells:
 def ranked_sums(records: Population, groups: int) -> tuple[Ints, Ints]:
     """Return the sums of the groups by rank of each ordered column, in steps, and the sizes of groups.
 
-    How many records are at each step says it all: the values of the records of each rank.
+    The number of records at each step determines the values of each rank.
     """
     size = records.n // groups
     sizes = np.full(groups, size, np.int64)
@@ -181,7 +181,7 @@ def _ranked(records: Population, k: int, share: float, budget: Budget) -> list[S
 
 
 def _isotonic(means: Floats, weights: Floats) -> Floats:
-    """Return centres in ascending order and inside the range, nearest to noisy ones: post-processing."""
+    """Return ascending centres within the range that are nearest to the noisy ones: post-processing."""
     return np.asarray(np.clip(isotonic_regression(means, weights=weights).x, 0.0, 1.0))
 
 
@@ -217,7 +217,7 @@ def _scale(points: Floats, weights: Floats) -> Scale:
 
 
 def _levels(counts: Ints) -> Scale:
-    """Return the cells of a domain for every number: the most frequent values, and one for all the others."""
+    """Return the cells of a domain for each number of cells: the most frequent values; one for the others."""
     order = np.argsort(-counts, kind="stable")
     total = max(int(counts.sum()), 1)
     values: list[Floats | Ints] = []

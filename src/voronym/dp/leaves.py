@@ -13,19 +13,19 @@ import numpy as np
 from voronym.dp.cells import BoundedRecords, Floats, Ints, Question, question, steps_of, sums_of
 
 CUTS = 128
-"""Number of places at which a box may be cut."""
+"""Number of positions at which a box can be cut."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """How the boxes of a level are cut: public numbers that assign records to the boxes of the next level.
+    """The cuts of all boxes of a level, as public numbers; they assign records to boxes of the next level.
 
     Parameters
     ----------
     column : array of int
-        The column along which each box is cut; nominal ones behind the ordered. -1 where it is not.
+        The column along which each box is cut, nominal columns after the ordered ones; -1 if it is not cut.
     begin, end : array of float
-        Of the box in that column.
+        Ends of the box in that column.
     at : array of int
         The last part of the box, of `CUTS` parts or by the value of a category, that is in the lower half.
     lower : array of int
@@ -39,7 +39,7 @@ class Turn:
     lower: Ints
 
     def parts(self, records: BoundedRecords, node: Ints) -> Floats:
-        """Return each record's position in its box, in parts of it; part j reaches from above j to j + 1."""
+        """Return each record's position in its box, in units of parts; part j is the interval (j, j + 1]."""
         out = np.zeros(records.n)
         along = self.column[node]
         for column in np.unique(self.column[self.column >= 0]).tolist():
@@ -63,10 +63,10 @@ def _bins(parts: Floats, most: int) -> Ints:
 
 
 def with_distance(records: BoundedRecords) -> BoundedRecords:
-    """Return the records as they are cut: with their distance from the public point if cuts are few.
+    """Return the records for cutting, with their distance from the public point if cuts are few.
 
-    With fewer cuts than columns most columns are never cut. Where they go together, as sizes do, the distance
-    from the corner of the box stands for all of them. A function of each record alone, by public numbers.
+    With fewer cuts than columns, most columns are never cut. If columns are correlated, the distance from
+    the corner of the box stands for all of them. It depends on each record alone and on public numbers.
     """
     own = records.importance[: records.d]
     far = np.sqrt((np.square(records.ordered) * (own / max(float(own.max()), 1e-12))).mean(axis=1))
@@ -74,9 +74,9 @@ def with_distance(records: BoundedRecords) -> BoundedRecords:
 
 
 def _walked(records: BoundedRecords, turns: Sequence[Turn], far: bool) -> tuple[BoundedRecords, Ints]:
-    """Return the records as they are cut, and the box of each after some turns.
+    """Return the records for cutting, and the box of each after some levels of cuts.
 
-    What is known of earlier turns is kept with the records.
+    The result of earlier levels is stored with the records.
     """
     cut, done, node = records.kept.get("walk", (None, [], None))
     if cut is None or len(done) > len(turns) or any(a is not b for a, b in zip(done, turns, strict=False)):
@@ -98,7 +98,7 @@ def count_parts(records: BoundedRecords, *, far: bool, turns: Sequence[Turn], wi
 
 @question
 def find_leaves(records: BoundedRecords, *, far: bool, turns: Sequence[Turn], cell: Ints) -> Ints:
-    """Find the cell of each record: that of its leaf."""
+    """Return the cell of each record, by its leaf."""
     return np.asarray(cell[_walked(records, turns, far)[1]], np.int64)
 
 
@@ -106,10 +106,11 @@ def find_leaves(records: BoundedRecords, *, far: bool, turns: Sequence[Turn], ce
 def describe(
     records: BoundedRecords, *, leaves: Question, low: Floats, high: Floats, medians: list[int]
 ) -> Ints:
-    """Count and add up all that cells publish, one figure after the other; `described` parts them again.
+    """Return all counts and sums that cells publish in one array; `described` splits it again.
 
-    Of columns with means the sum of steps from the middle of the box of each cell, in units of half of it; of
-    columns with medians the records in each part of the box; of nominal ones the values.
+    For columns with means: the sum of steps from the middle of each cell's box, in units of half the box.
+    For columns with medians: the number of records in each part of the box. For nominal columns: the
+    counts of values.
     """
     of, cells = leaves.of(records), len(low)
     own = [column for column in range(records.d) if column not in medians]
@@ -127,7 +128,7 @@ def describe(
 def described(
     answer: Ints, cells: int, means: int, medians: int, sizes: Sequence[int]
 ) -> tuple[Ints, list[Ints], list[Ints]]:
-    """Return the sums of steps, the parts of columns with medians and the values of nominal ones, by cell."""
+    """Return, by cell, the sums of steps, the counts by part for medians, and counts of nominal values."""
     widths = [means, *[CUTS] * medians, *sizes]
     ends = np.cumsum([cells * width for width in widths])
     parts = [

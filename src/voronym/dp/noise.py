@@ -1,8 +1,8 @@
-"""Noise, all of it drawn by OpenDP: discrete, so that floating point gives nothing away.
+"""Noise, drawn by OpenDP only: discrete, so that floating point reveals nothing.
 
-Two currencies. Without δ a share of the budget is an ε and noise is discrete Laplace; with δ it is a ρ of
-zero-concentrated differential privacy and noise is discrete Gaussian. Every mechanism is asked what it costs
-before it is used, and is refused where that is more than its share.
+There are two currencies. Without δ the budget is an ε, and noise is discrete Laplace. With δ it is a ρ of
+zero-concentrated differential privacy, and noise is discrete Gaussian. Each mechanism states its cost before
+use, and is refused if it exceeds its share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 EXTRA = "differential privacy needs OpenDP, which draws the noise: pip install 'voronym[dp]'"
 WIDER = 1.0 + 1e-9
-"""Extra width of the noise: more than floating point loses, so that no share is exceeded."""
+"""Factor on the width of the noise; it exceeds rounding errors, so that no share is exceeded."""
 
 
 def library() -> Any:
@@ -35,12 +35,12 @@ def library() -> Any:
 
 
 def laplace_scale(sensitivity: float, epsilon: float) -> float:
-    """Return the scale of Laplace noise for sums that one record changes by this much in total."""
+    """Return the scale of Laplace noise for sums that one record changes by ``sensitivity`` in total."""
     return WIDER * sensitivity / epsilon
 
 
 def gaussian_scale(sensitivity: float, rho: float) -> float:
-    """Return the deviation of normal noise for sums that one record changes by this length."""
+    """Return the standard deviation of normal noise for sums that one record changes by ``sensitivity``."""
     return WIDER * sensitivity / math.sqrt(2.0 * rho)
 
 
@@ -82,11 +82,11 @@ def noisy(values: Ints, total: int, length: float, share: float, *, pure: bool) 
     values : array of int
         Sums or counts.
     total : int
-        By how much one unit changes them in all, sum of absolute changes: what Laplace noise is for.
+        Largest total change by one unit, as the sum of absolute changes (for Laplace noise).
     length : float
-        The same as Euclidean length: what Gaussian noise is for.
+        Largest change as Euclidean length (for Gaussian noise).
     share : float
-        Of the budget: ε, or ρ.
+        Share of the budget: ε, or ρ.
     pure : bool
         Whether the budget is an ε without δ.
     """
@@ -120,9 +120,9 @@ def largest(scores: Ints, share: float, *, sensitivity: int = 1, pure: bool) -> 
     scores : array of int
         One row for each choice.
     share : float
-        Of the budget, for each row.
+        Share of the budget, for each row.
     sensitivity : int
-        The most by which one unit changes a score.
+        The largest change of a score by one unit.
     pure : bool
         Whether the budget is an ε: then it is permute-and-flip; else the exponential mechanism.
     """

@@ -22,11 +22,10 @@ from voronym.dp.noise import largest, noisy
 
 
 def total_order(records: BoundedRecords) -> Ints:
-    """Return the records by their distance from the point where every column has its least value.
+    """Return the records in order of their distance from the point with the least value in every column.
 
-    A nominal column counts 0 where it has the first value of its domain, else 1. Equal distances are put in
-    the order of the values themselves, so that the place of a record depends on nothing but values: records
-    that are equal in all of them may replace each other.
+    A nominal column counts 0 for the first value of its domain, else 1. Ties are ordered by the values,
+    so the position of a record depends only on values, and equal records are interchangeable.
     """
     weights = records.importance
     far = np.square(records.ordered) @ weights[: records.d] + (records.nominal > 0) @ weights[records.d :]
@@ -35,9 +34,9 @@ def total_order(records: BoundedRecords) -> Ints:
 
 
 def by_rank(order: Ints, k: int) -> Ints:
-    """Return the group of each record: k after k in an order, the last with all that are left.
+    """Return the group of each record: k at a time in an order, and all remaining ones in the last.
 
-    Sizes depend on the number of records alone.
+    Sizes depend only on the number of records.
     """
     groups = max(len(order) // k, 1)
     of = np.empty(len(order), np.int64)

@@ -1,7 +1,7 @@
 """Neighbours by adding or removing one unit: the number of rows is private, too.
 
-A noisy count says how many rows are published. The table is brought to that size: a public record fills it
-up, or the last records of an order are left out. Then one record more is one record replaced, and every
+A noisy count gives the number of published rows. The table is brought to that size: public records fill it
+up, or the last records of an order are left out. Then adding a record acts like replacing one, and every
 grouping keeps its proof.
 """
 
@@ -19,7 +19,7 @@ from voronym.errors import InputError
 
 COUNT = 0.05
 """Share of the budget for the number of rows."""
-MOST = 100_000.0
+LARGEST_SCALE = 100_000.0
 """Largest scale of the noise on the count, in rows."""
 
 
@@ -31,10 +31,10 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
     n : int
         The number of rows, which one record changes by 1.
     budget : Budget
-        Of the whole release.
+        Budget of the whole release.
     """
     share = COUNT * budget.share
-    if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > MOST:
+    if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > LARGEST_SCALE:
         raise InputError(
             "dp: with so small an ε the noise on the number of rows is above a hundred thousand rows: take a "
             "larger ε, or neighbours=replace, with which the number of rows is public"
@@ -44,20 +44,20 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
 
 
 def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Population, Ints | None]:
-    """Return the published number of records, and the record behind each; -1 for filled-up ones.
+    """Return the published number of records, and the record behind each; -1 for filled-in ones.
 
-    Records of tables that differ by one are the same but for one that is replaced. What fills up is the
-    middle of the public box and the first value of each domain. What is left out stands last in an order by
-    the values and a salt, so that it is nobody in particular; equal records may stand for each other.
+    For tables that differ by one record, the results differ by one replaced record. Filled-in records
+    have the middle of the public box and the first value of each domain. Left-out records are last in an
+    order by the values and a salt, so nobody can tell who they are; equal records are interchangeable.
 
     Parameters
     ----------
     records : Population
-        All records; the record behind each is None where they are elsewhere.
+        All records; without the records at hand, the second result is None.
     rows : int
-        How many are published.
+        Number of published rows.
     salt : int, optional
-        Of the order; fresh by default.
+        Salt of the order; a new one by default.
     """
     salt = secrets.randbits(63) if salt is None else salt
     if not isinstance(records, BoundedRecords):

@@ -1,4 +1,4 @@
-"""A k-d tree whose cuts are drawn, and whose leaves publish noisy counts and centres."""
+"""A k-d tree with randomly drawn cuts, whose leaves publish noisy counts and centres."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from voronym.dp.noise import largest, noisy
 
 STRUCTURE, COUNTS = 0.2, 0.15
 """Shares of the budget for cuts, and for the counts of leaves."""
-ENOUGH = 40.0
-"""Records of a node times the ε of a cut above which a drawn cut beats the middle of the box."""
+WORTH_DRAWING = 40.0
+"""A drawn cut is better than the middle of the box if records times ε of the cut exceed this."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Box:
     Parameters
     ----------
     low, high : array of float
-        Of the ordered columns; behind them, where it is used, of the distance from the public point.
+        Ends of the box in ordered columns; then, if used, in the distance from the public point.
     first, last : array of int
-        Of the places in the domains of nominal columns, ``last`` not among them.
+        Ends of the box in the domains of nominal columns; ``last`` is excluded.
     path : tuple of int
         The turns that lead to it: 0 to the lower part, 1 to the upper.
     """
@@ -58,7 +58,7 @@ class Box:
     path: tuple[int, ...] = ()
 
     def widest(self, sizes: Ints, weights: Floats) -> int:
-        """Return the column to cut: the widest side of the box relative to the public range; -1 for none."""
+        """Return the column with the widest side of the box, relative to the public range; -1 for none."""
         widths = (
             np.concatenate([self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)])
             * weights
@@ -80,10 +80,10 @@ def _size(n: int, d: int, epsilon: float) -> int:
     size=_size,
 )
 def tree(records: Population, k: int, budget: Budget) -> Cells:
-    """Cut a k-d tree at privately drawn medians; each leaf publishes its noisy mean, as often as it counts.
+    """Cut a k-d tree at privately drawn medians; each leaf publishes its noisy mean as often as its count.
 
-    Cuts by the exponential mechanism where a node has enough records for that, and at the middle of the box
-    below; cells of fewer than k are joined to a neighbouring cell.
+    Nodes with enough records are cut by the exponential mechanism, the others at the middle of the box.
+    Cells of fewer than k are joined to a neighbouring cell.
     """
     levels = max(int(math.log2(max(records.n / k, 1.0))), 0)
     share, spent = budget.share, {}
@@ -119,7 +119,7 @@ def tree(records: Population, k: int, budget: Budget) -> Cells:
 
 
 def _cut_weights(records: Population, far: bool) -> Floats:
-    """Return the weights of columns when boxes are cut; the distance follows the ordered ones."""
+    """Return the weights of columns for cutting boxes; the distance comes after the ordered columns."""
     weights = records.importance
     if not far:
         return weights
@@ -127,12 +127,12 @@ def _cut_weights(records: Population, far: bool) -> Floats:
 
 
 def _drawn_levels(n: int, levels: int, budget: Budget) -> int:
-    """Return the number of levels with drawn cuts: those with large enough nodes, by public numbers."""
+    """Return the number of levels with drawn cuts, for which nodes are large enough by public numbers."""
     best = 0
     for many in range(1, levels + 1):
         part = STRUCTURE * budget.share / many
         epsilon = part if budget.pure else math.sqrt(8.0 * part)
-        if n / 2 ** (many - 1) * epsilon >= ENOUGH:
+        if n / 2 ** (many - 1) * epsilon >= WORTH_DRAWING:
             best = many
     return best
 
@@ -172,9 +172,10 @@ def _turn(boxes: list[Box], sizes: Ints, weights: Floats) -> Turn:
 
 
 def _drawn(turn: Turn, counts: Ints, d: int, share: float, pure: bool) -> Ints:
-    """Return the last part of the lower half of each box, drawn so that halves have about equal counts.
+    """Return the last part of the lower half of each box, drawn so that both halves have similar counts.
 
-    The score of a place is whole; one record changes it by 2 at most, and by 1 where it enters or leaves.
+    The score of a position is a whole number. Replacing a record changes it by at most 2; adding or
+    removing one by at most 1.
     """
     at = turn.at.copy()
     for number, column in enumerate(turn.column.tolist()):
@@ -213,15 +214,15 @@ class Joined:
 def _joined(leaves: list[Box], tally: Floats, k: int) -> list[Joined]:
     """Join cells with a noisy count below k to a neighbouring cell, from the bottom of the tree up.
 
-    Post-processing: it looks at noisy counts and public boxes alone. All cells that are left have k, and
-    there is room for as many of them among all records; or there is one.
+    Post-processing: it uses noisy counts and public boxes only. All remaining cells have k, and all
+    records suffice for them; or a single cell remains.
     """
     pairs = enumerate(zip(leaves, tally, strict=True))
     return _gathered([Joined(leaf, float(count), (number,)) for number, (leaf, count) in pairs], 0, k)
 
 
 def _gathered(cells: list[Joined], depth: int, k: float) -> list[Joined]:
-    """Return the cells of a subtree, joined until each has k, or only one is left."""
+    """Return the cells of a subtree, joined until each has k or only one remains."""
     if len(cells) == 1:
         return cells
     turn = next(at for at, cell in enumerate(cells) if cell.box.path[depth] == 1)
@@ -234,14 +235,14 @@ def _gathered(cells: list[Joined], depth: int, k: float) -> list[Joined]:
 
 
 def _grows(box: Box, other: Box) -> float:
-    """Return by how much a box grows if it takes in another one."""
+    """Return the growth of a box if it includes another one."""
     low, high = np.minimum(box.low, other.low), np.maximum(box.high, other.high)
     more = np.maximum(box.last, other.last) - np.minimum(box.first, other.first) - (box.last - box.first)
     return float(np.sum(high - low) - np.sum(box.high - box.low) + np.sum(more))
 
 
 def _join(a: Joined, b: Joined) -> Joined:
-    """Return one cell for two: its box holds both."""
+    """Return the union of two cells, with a box that holds both."""
     box = Box(
         np.minimum(a.box.low, b.box.low),
         np.maximum(a.box.high, b.box.high),
@@ -257,8 +258,8 @@ def publish(
 ) -> tuple[Floats, Ints, dict[str, float]]:
     """Return noisy centres and modes of public boxes.
 
-    One record leaves a box and enters another, or stays in it: of its sums in steps of half the box, both
-    change by `STEPS` at most, or one by twice that.
+    A replaced record leaves one box and enters another, or stays in its box. In steps of half the box,
+    two sums change by at most `STEPS`, or one sum by twice that.
     """
     d, e, cells = records.d, records.e, len(boxes)
     part, spent = share / max(d + e, 1), {}

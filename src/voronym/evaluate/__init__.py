@@ -1,16 +1,16 @@
-"""The cost of a release, and what it still gives away.
+"""The loss and the risk of a release.
 
 ``risk``     exposure counted from the table alone: sizes of classes, uniqueness
-``attacks``  what an intruder who holds the originals achieves: record linkage, interval disclosure
-``pair``     original and table brought to common types and one encoding
+``attacks``  success of an intruder who holds the originals: record linkage, interval disclosure
+``pair``     make original and released table comparable: common types, one encoding
 ``columns``  change of single columns and of correlations
-``pmse``     whether a model can tell original from released records
-``utility``  what the data lost: information loss and all of the above
-``frontier`` the least risk at a distortion, and where a release is
+``pmse``     how well a model tells original from released records
+``utility``  all losses: information loss and the measures above
+``frontier`` the least risk at each distortion, and the place of a release
 ``tradeoff`` loss against mutual information, with the limits on it
-``measure``  everything at once, for any table, ours or not
+``measure``  all measures at once, for any table, also of other tools
 
-The last three look at channels, too. A release does without them, so this room does not import them.
+The last three use channels. A release does not need them, so this package does not import them.
 """
 
 from voronym.core.rate import Rate

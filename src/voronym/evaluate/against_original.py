@@ -22,7 +22,7 @@ _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot 
 
 @dataclass(frozen=True)
 class Attacks:
-    """The settings of the attacks on a table.
+    """The settings for attacking a table.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def compare_with_original(
 
 
 def _affordable(targets: int, classes: int, width: int) -> int:
-    """Return how many targets to attack: beyond about ten dimensions a k-d tree visits every point."""
+    """Return the number of targets to attack; above about ten dimensions a k-d tree visits every point."""
     if width <= 10:
         return targets
     return int(min(targets, max(1000, _WORK // (classes * width))))
 
 
 def _inverse(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Return the released row of each original from the original row of each released one."""
+    """Invert a mapping from released rows to original rows."""
     truth = np.full(n, -1, np.int64)
     truth[rows] = np.arange(len(rows))
     return truth

@@ -1,7 +1,7 @@
 """Attacks of an intruder who holds the original keys.
 
-Record linkage: for a person whose keys are known, find the nearest released record and claim it is theirs.
-Interval disclosure: how often the released value pins the true one down to a narrow interval.
+Record linkage: claim the nearest released record for a person whose keys are known. Interval disclosure: the
+share of people whose released value narrows the true value down to a small interval.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Linkage(Plain):
     kind : {"measured", "upper bound"}
         Whether the true links were known.
     nearest : Rate or None
-        Share of originals whose own record is among the nearest ones, before the guess inside the tie.
+        Share of originals whose own record is among the nearest ones, before the guess among ties.
     bound : float or None
-        What nobody who knows keys and nothing else can exceed, however records are matched: classes of equal
-        records over originals. Proven: of the people of a class each guess is right for one, on average.
+        Upper limit on the rate of any intruder who knows only keys: classes of equal records over originals.
+        Proof: among the people of a class, each guess is right for one on average.
     """
 
     rate: Rate
@@ -79,15 +79,15 @@ def record_linkage(
     confidence: float = 0.95,
     ctx: Context | None = None,
 ) -> Linkage:
-    """Link original records to the nearest released ones, and count how often that is right.
+    """Link original records to the nearest released ones, and measure how often that is right.
 
-    The intruder takes the released records nearest to the original (Euclidean distance) and guesses one of
-    them at random. With f of them equally near, the credit is 1/f when the true one is among them and 0
-    otherwise; its mean is the expected share of correct links. In a k-anonymous release f >= k, so no credit
-    exceeds 1/k.
+    The intruder takes the released records nearest to the original (Euclidean distance) and guesses one
+    of them at random. With f equally near records, the credit is 1/f if the true one is among them, and 0
+    otherwise; the mean credit is the expected share of correct links. In a k-anonymous release f >= k, so
+    no credit exceeds 1/k.
 
-    Where the truth is not known, as for rows in a new random order, 1/f stands in for the credit. Since the
-    credit is either 1/f or 0, the mean of 1/f is an upper bound on the rate of this attack.
+    If the truth is unknown, as for rows in a random order, the credit is replaced by 1/f. The credit is
+    1/f or 0, so the mean of 1/f is an upper limit on the rate of this attack.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def record_linkage(
     released_X : array, shape (m, d)
         Released records in the same encoding.
     truth : array of int, shape (n,), optional
-        Row of ``released_X`` that belongs to each original; -1 where it has none.
+        Row of ``released_X`` that belongs to each original; -1 if there is none.
     classes : Classes, optional
-        Classes of released records that are equal, where they are known already.
+        Classes of equal released records, if known.
     matcher : Matcher, optional
-        Matches records that publish sets of values, see `voronym.evaluate.matching`; points are then looked
-        at among those that fit.
+        Matches records that publish sets of values, see `voronym.evaluate.matching`; points are then compared
+        among fitting records.
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
@@ -178,15 +178,15 @@ def link(
     own : array of int, shape (t,), optional
         The released row of each target, or -1.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     classes : Classes, optional
-        Classes of released records that are equal, where they are known already.
+        Classes of equal released records, if known.
 
     Returns
     -------
     credit, near, classes
-        One over the number of records that are nearest; whether the own one is among them (False where it is
-        not known); and the classes of equal released records.
+        One over the number of nearest records; whether the person's own record is among them (False if
+        unknown); and the classes of equal released records.
     """
     groups = _classes(Y) if classes is None else classes
     search, block = _search(Y[groups.first], X)
@@ -203,10 +203,10 @@ def link(
 
 
 def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Search, int]:
-    """Return the faster way to find all the nearest points, and how many targets it takes at once.
+    """Return the faster search for all nearest points, and the number of targets per call.
 
-    Both ways find the same. With many coordinates it depends on the table which one is faster: of categories
-    a tree has few coordinates to look at.
+    Both searches give the same result. With many coordinates the table decides which is faster: for
+    categories, a tree needs few coordinates.
     """
     at_once = max(1, _AT_ONCE // len(points))
     every = partial(_nearest_of_all, points)
@@ -219,7 +219,7 @@ def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Searc
 
 
 def _seconds(search: _Search, X: NDArray[np.float64]) -> float:
-    """Return how long a search takes."""
+    """Return the seconds that a search takes."""
     begun = time.perf_counter()
     search(X)
     return time.perf_counter() - begun
@@ -228,7 +228,7 @@ def _seconds(search: _Search, X: NDArray[np.float64]) -> float:
 def nearest_released(
     original_X: ArrayLike, released_X: ArrayLike, ctx: Context, classes: Classes | None = None
 ) -> NDArray[np.int64]:
-    """Return the nearest released row of each original; the first one among equals."""
+    """Return the nearest released row of each original; the first one in a tie."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
     classes = _classes(Y) if classes is None else classes
     tree = cKDTree(Y[classes.first])
@@ -264,9 +264,9 @@ def _nearest(tree: Any, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
 
 
 def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-    """Return all the nearest points for each row of X by exhaustive search.
+    """Return all nearest points for each row of X by exhaustive search.
 
-    Products of matrices find who may be nearest, up to rounding; these few are then compared exactly.
+    Matrix products find the candidates, up to rounding errors; only these are compared exactly.
     """
     squares = np.einsum("ij,ij->i", Y, Y)
     rough = squares - 2.0 * (X @ Y.T)
@@ -281,7 +281,7 @@ def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDAr
 
 @dataclass(frozen=True)
 class Interval(Plain):
-    """Interval disclosure of one column.
+    """The interval disclosure of one column.
 
     Parameters
     ----------
@@ -292,8 +292,8 @@ class Interval(Plain):
     sd : Rate
         SDID: share of originals within ``percent`` of a standard deviation of their released value.
     rank : Rate
-        RID: share of originals inside the interval of released values whose ranks are within ``percent`` of
-        the number of records.
+        RID: share of originals inside the interval of released values with ranks within ``percent`` of the
+        number of records.
     """
 
     column: str

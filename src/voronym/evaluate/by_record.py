@@ -31,11 +31,11 @@ from voronym.table.values import Columns, Values
 
 Ints = NDArray[np.int64]
 RARE = 0.05
-"""Share of the records below which a category is rare and joins other rare ones."""
+"""A category with a smaller share of the records is rare, and is merged with other rare ones."""
 MOSTLY = 0.5
-"""Share of the records that rare categories may have together, to become one."""
+"""Largest share of the records that merged rare categories may have together."""
 CODES = re.compile(r"[A-Z]*[0-9][0-9A-Z]*")
-"""Texts whose first characters stand for something larger, as those of postcodes do."""
+"""Codes whose first characters name a larger unit, such as postcodes."""
 RANGES = 10
 """Approximate number of ranges to which numbers are rounded."""
 
@@ -127,7 +127,7 @@ def risk_by_record(
 
 @dataclass(frozen=True)
 class Proposal:
-    """A recoding that would make fewer records unique.
+    """A recoding that makes fewer records unique.
 
     Parameters
     ----------
@@ -155,10 +155,10 @@ class Proposal:
 
 
 def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, ...]:
-    """Return useful recodings of the columns that add most to the SUDA scores, the best first.
+    """Return recodings of the columns that contribute most to the SUDA scores, the best first.
 
-    Categories below 5 % of the records become one, unless most records have such; then codes lose their last
-    characters. Numbers are rounded down to about ten values.
+    Categories below 5 % of the records are merged, unless they hold most records; then codes lose their
+    last characters. Numbers are rounded down to about ten values.
     """
     frame = load(table)
     columns = Columns(frame)
@@ -199,7 +199,7 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
     rare = np.flatnonzero(counts < RARE * here.sum())
     if len(rare) < 2:
         return None
-    if counts[rare].sum() > MOSTLY * here.sum():  # one category for most records would tell nothing
+    if counts[rare].sum() > MOSTLY * here.sum():  # one category for most records would be useless
         return _cut(values, name)
     new = np.where(np.isin(values.codes, rare), rare[0], values.codes)
     names = listed([str(values.levels[at]) for at in rare.tolist()])
@@ -207,7 +207,7 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
 
 
 def _cut(values: Values, name: str) -> tuple[str, Ints] | None:
-    """Return a step that takes the last characters off codes until ten are left; None for other texts."""
+    """Return a step that shortens codes until at most ten are left; None for other texts."""
     levels = [str(level) for level in values.levels]
     if values.form not in ("string", "category") or not all(map(CODES.fullmatch, levels)):
         return None

@@ -22,7 +22,7 @@ QUANTILES = (5, 25, 50, 75, 95)
 
 @dataclass(frozen=True)
 class ColumnChange(Plain):
-    """A column before and after. Figures that make no sense for its kind are None.
+    """Figures of a column before and after; None where a figure does not apply to its kind.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class ColumnChange(Plain):
     categories_before, categories_after, categories_lost, categories_new : int or None
         Numbers of distinct categories, missing aside.
     categories_merged : int or None
-        Categories that are published only in texts that stand for several, such as 08***; None where there
-        are no such texts.
+        Categories that are published only within texts for several values, such as 08***; None without such
+        texts.
     """
 
     name: str
@@ -83,7 +83,7 @@ def compare_column(
 ) -> ColumnChange:
     """Compare one column of two tables; rows need not correspond.
 
-    ``sets`` are the values that published texts stand for, where some stand for several. ``coded`` gives the
+    ``sets``: the sets of values that published texts stand for. ``coded``: a function that returns the
     codes of both columns.
     """
     base: dict[str, Any] = {
@@ -148,9 +148,9 @@ def _as_categories(coded: Codes) -> dict[str, Any]:
 
 
 def _as_sets(before: pl.Series, after: pl.Series, sets: ValueSets) -> dict[str, Any]:
-    """Compare shares of categories if texts stand for several: each counts equally for all of them.
+    """Compare shares of categories if texts stand for several values, each with equal weight.
 
-    A category is lost where no published text may stand for it.
+    A category is lost if no published text may stand for it.
     """
     place = {value: at for at, value in enumerate(sets.values)}
     row = {text: at for at, text in enumerate(sets.texts)}
@@ -185,7 +185,7 @@ class Correlation(Plain):
     names : tuple of str
         The columns.
     before, after : tuple of tuples of float or None
-        The matrices; None where a column is constant or too few rows have both values.
+        The matrices; None if a column is constant or too few rows have both values.
     max_change, mean_change : float or None
         Largest and mean absolute difference over the pairs that both tables have.
     """
@@ -198,7 +198,7 @@ class Correlation(Plain):
 
 
 def correlation_change(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> Correlation | None:
-    """Compare the correlations of two sets of columns; None with fewer than two columns."""
+    """Compare the correlations between columns of two tables; None with fewer than two columns."""
     names = tuple(name for name in before if name in after)
     if len(names) < 2:
         return None

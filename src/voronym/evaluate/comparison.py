@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """One method at one k."""
+    """The result of one method at one k."""
 
     method: str
     k: int
     loss: float
     """Information loss of the groups, in percent of the rows' variance: methods minimise it."""
     linkage: float
-    """Share of records that an intruder links by the nearest published record; of people, if somebody has
-    several rows, by their mean keys.
+    """Share of records that an intruder links to the nearest published record. If people have several rows,
+    the share of people, linked by their mean keys.
     """
     linkage_low: float
     linkage_high: float
@@ -36,9 +36,9 @@ class Row:
     largest: int
     seconds: float
     information: Estimate | None = None
-    """What the groups reveal about the confidential column, if requested."""
+    """Information of the groups about the confidential column; None if not requested."""
     limits: Mapping[str, float] | None = None
-    """The limits on that risk at the same loss, in nats, by the kind of curve."""
+    """Limits on this information at the same loss, in nats, by kind of curve."""
     published: float | None = None
     """Information loss as published, in percent: after centres were rounded to values that can occur."""
 
@@ -72,7 +72,7 @@ class Comparison:
         return out if self.plane is None else out | {"plane": self.plane.to_dict()}
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a Polars data frame; several figures of one kind get a column each."""
+        """Return the rows as a Polars data frame; nested figures get a column each."""
         flat = []
         for row in self.rows:
             plain = row.to_dict()

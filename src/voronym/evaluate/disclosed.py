@@ -1,9 +1,8 @@
 """Attribute disclosure: people whose confidential value is known because their whole group shares it.
 
-A number with many different values counts as shared where all values of a group lie close together. Where
-several rows are of one person, people are counted, each with all values of their rows: a value is certain
-where every person of a group has it, whatever else they have. Report, page, ladder and the attack
-`homogeneous-groups` all read `certain`.
+A number with many distinct values counts as shared if all values of a group are close together. If a person
+has several rows, people are counted, each with all their values: a value is certain if every person of a
+group has it. Report, page, ladder and the attack `homogeneous-groups` use `certain`.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ Profile = tuple[tuple[int, int], ...]
 """For a group: pairs of a number of rows, and the number of its people with that many rows."""
 NARROW = 0.1
 """Share of a standard deviation: a number estimated this closely counts as known."""
-FEW = 20
+LABEL_LIKE = 20
 """Most different values of a number that is compared as a label."""
 FREQUENT = 100
-"""Values that all people of a group may share by chance; rarer ones hardly can."""
+"""Number of frequent values considered; people of a group hardly share rarer ones by chance."""
 _DEALS = 10
 
 
@@ -52,17 +51,17 @@ class Disclosed:
     groups, people : int
         Groups with a single value, and the people in them.
     share : float
-        Of all people.
+        Share of all people.
     chance : float
         Share to expect if the same values were dealt out to the same groups at random.
     usual : float
-        Share of the most frequent value: how often somebody is right who knows only the table's counts.
+        Share of the most frequent value: the success rate of a guess from the table's counts alone.
     before : float or None
-        Share of people whose value was certain from their original keys; None where these are not known.
+        Share of people whose value was certain from their original keys; None if unknown.
     several : bool
         Whether people with several rows were counted; else every row counts as a person.
     width : float
-        How far apart values may lie that count as the same: 0 but for numbers with many different values.
+        Distance within which values count as equal; 0 except for numbers with many distinct values.
     """
 
     column: str
@@ -84,8 +83,8 @@ class Disclosed:
 def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, ...]:
     """For each confidential column, count people whose value is certain; worst column first.
 
-    From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
-    anybody who finds it knows its value.
+    Only ``before`` uses the original table. A record with unique keys counts, too, because an intruder
+    who finds it knows its value.
     """
     labels, persons = table.classes.labels, table.persons
     result = []
@@ -101,20 +100,20 @@ def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, .
 
 
 def _share(known: Flags, persons: Ints | None) -> float:
-    """Return the share of people whose value one of their rows reveals."""
+    """Return the share of people with at least one row whose value is known."""
     if persons is None:
         return float(known.mean())
     return len(np.unique(persons[known])) / len(np.unique(persons))
 
 
 def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
-    """Return the columns by falling excess over chance; columns that reveal somebody come first."""
+    """Return the columns with the largest excess over chance first; columns without people at risk last."""
     return tuple(sorted(discloseds, key=lambda item: (item.people == 0, -item.excess)))
 
 
 @dataclass(frozen=True)
 class Certain:
-    """The groups in which a confidential value is certain, and the number of people concerned."""
+    """The groups in which a confidential value is certain, and the number of their people."""
 
     counted: Disclosed
     groups: Flags = field(repr=False)
@@ -128,15 +127,15 @@ def certain(
     Parameters
     ----------
     name : str
-        Of the column.
+        Name of the column.
     column : polars Series
         Its values in each row.
     labels : array
         The group of each row, numbered from 0 on.
     persons : array, optional
-        The person of each row, where people have several.
+        The person of each row, if people have several rows.
     width : float, optional
-        How far apart values may lie that count as the same. By default `width_of` says it.
+        Distance within which values count as equal; by default from `width_of`.
     """
     near = width_of(column) if width is None else width
     values = _comparable(column, near)
@@ -163,9 +162,9 @@ def certain(
 
 
 def width_of(column: pl.Series) -> float:
-    """Return the distance up to which values count as equal: 0 for labels, and numbers of few values."""
+    """Return the distance within which values count as equal; 0 for labels and for few distinct numbers."""
     values = numbers(column)
-    if values is None or len(np.unique(values[~np.isnan(values)])) <= FEW:
+    if values is None or len(np.unique(values[~np.isnan(values)])) <= LABEL_LIKE:
         return 0.0
     return NARROW * float(np.nanstd(values))
 
@@ -181,14 +180,14 @@ def _comparable(column: pl.Series, width: float) -> Floats:
 
 
 def shared_by_all(codes: Ints, labels: Ints, persons: Ints) -> Flags:
-    """Return the groups in which all people have a common value, coded from 0, among theirs."""
+    """Return the groups in which all people have a common value."""
     pairs = first_of_each(labels, persons, codes)
     levels = Levels("", codes[pairs], False, tuple(range(int(codes.max()) + 1)))
     return np.asarray(held_by_all(levels, labels[pairs], persons[pairs], int(labels.max()) + 1))
 
 
 def near_all(values: Floats, labels: Ints, persons: Ints, width: float) -> Flags:
-    """Return the groups in which every person has a value in one common interval of a width."""
+    """Return the groups with an interval of a given width that contains a value of every person."""
     order = np.lexsort((values, persons, labels))
     group, person, value = labels[order], persons[order], values[order]
     first = np.flatnonzero(np.diff(group, prepend=-1) | np.diff(person, prepend=-1))
@@ -250,10 +249,11 @@ def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:
 
 
 def people_by_chance(groups: Mapping[Profile, int], counts: ArrayLike) -> float:
-    """Return the expected share of people in groups with a common value, if values are drawn by their counts.
+    """Return the expected share of people in groups with a common value, if values were drawn at random.
 
-    A person with r rows has a value of share p with probability ``1 - (1 - p)^r``, everybody in a group with
-    their product, and one value or another of the most frequent ones as if these were independent.
+    A person with r rows has a value of share p with probability ``1 - (1 - p)^r``. A whole group has it
+    with the product of these probabilities. For several values, the most frequent ones are treated as
+    independent.
     """
     many = np.sort(np.asarray(counts, np.float64))[::-1]
     shares = (many / many.sum())[:FREQUENT]
@@ -276,8 +276,8 @@ def alike(values: Floats, labels: Ints, sizes: Ints, width: float = 0.0) -> Flag
 def near_by_chance(sizes: Ints, values: Floats, width: float) -> float:
     """Return the expected share of people in groups whose values lie within a width, if dealt at random.
 
-    With values in order, s of them lie within the width from the i-th on, which is one of them, in
-    C(m, s - 1) ways, where m later ones are near enough: the sum over i, by all C(n, s) ways.
+    Sort the values. If m later values are within the width of the i-th, there are C(m, s - 1) groups of s
+    values that begin with the i-th. The sum over i is divided by C(n, s).
 
     Examples
     --------

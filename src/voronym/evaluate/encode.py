@@ -1,4 +1,4 @@
-"""Original and release as points of one space."""
+"""Encode the original and the release as points of one space."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ Floats = NDArray[np.float64]
 def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
     """Return the keys of both tables as points in one encoding.
 
-    The encoding is learned from the original. What is missing in the released table, in a key that had no
-    gaps, is put at the mean of the key: that is all that is known of it. A released table may have other
-    values that the original lacks (merged categories); then the encoding is learned from both, and the note
-    says so.
+    The encoding is learned from the original. If a key had no gaps, a missing released value is placed at
+    the mean of the key. If the release has values that the original lacks (merged categories), the
+    encoding is learned from both, and the note says so.
 
     Raises
     ------
@@ -61,7 +60,7 @@ def _place_sets(
 ) -> None:
     """Place texts that stand for several values at the mean of the originals with these values.
 
-    A text that is not understood stands for all: nothing is known of it.
+    A text that cannot be read stands for all values.
     """
     here = slice(block.start, block.stop)
     values = before.cast(pl.String)
@@ -83,8 +82,8 @@ def _place_sets(
 def without_gaps(pair: Pair, X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> Floats:
     """Return the released points, with the mean of a key in place of blanked values.
 
-    A missing value thus loses what publishing the mean of all would. That the coordinate which says
-    "missing" is another one would count many times as much, and the more, the fewer values are missing.
+    So a blanked value loses as much as publishing the overall mean. Otherwise the coordinate for
+    "missing" would dominate the loss, the more so the fewer values are missing.
     """
     made = Y
     for block in codec.blocks:

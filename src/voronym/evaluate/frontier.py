@@ -1,4 +1,4 @@
-"""The privacy-distortion curve of a table: what keys must reveal at a distortion, and a release's point."""
+"""The privacy-distortion curve of a table: the least information at each distortion; a release's point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Operating:
-    """The point of a release: its distortion, what it reveals, and the limits of the least risk.
+    """The point of a release: its distortion, its information, and limits on the least information.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Operating:
         Whether rows were known to correspond. Otherwise the distortion is the variance that is gone, which
         is the error where every class publishes its mean.
     risk, corrected : float
-        What its classes tell about the column in this table, and in the population, in nats.
+        Information of its classes about the column in this table, and in the population, in nats.
     proven, reached : float
         The least risk at this distortion is no less than ``proven``, and no greater than ``reached``.
     """
@@ -49,33 +49,33 @@ class Operating:
 
     @property
     def excess(self) -> float:
-        """What it reveals beyond the best known rule, in nats; 0 if no known rule reveals less."""
+        """Information above the best known rule, in nats; 0 if no known rule reveals less."""
         return max(0.0, self.risk - self.reached)
 
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The curve of a table, certified from both sides, and the operating point of a release.
+    """The curve of a table, proven from both sides, and the point of a release.
 
-    Made by `frontier`. At every distortion the least risk of any rule lies between `proven`, below which no
-    rule on this table is, and `reached`, which rules on this table reach.
+    Made by `frontier`. At every distortion the least information of any rule lies between `proven`, a
+    lower bound for all rules on this table, and `reached`, which known rules reach.
     """
 
     plane: Plane
     point: Operating | None = None
 
     def proven(self, share: float) -> float:
-        """Return the least that every rule reveals, in nats, without assumptions on table or rule."""
+        """Return a lower bound on the information of every rule, in nats, without assumptions."""
         curve = self.plane.curve("floor")
         return 0.0 if curve is None else max(0.0, curve.at(share))
 
     def reached(self, share: float) -> float:
-        """Return the least that known rules reveal, in nats; some are random and do not keep k."""
+        """Return the least known information, in nats; some of these rules are random and do not keep k."""
         curve = self.plane.curve("reached")
         return self.plane.upper(share) if curve is None else curve.at(share)
 
     def rows(self, shares: Sequence[float] = SHARES) -> list[dict[str, float | None]]:
-        """Return the curve at distortions: proven, reached, and that of normal data if there is one."""
+        """Return the curve at some distortions: proven, reached, and for normal data (None if unknown)."""
         normal = self.plane.curve("normal")
         return [
             {
@@ -88,7 +88,7 @@ class Frontier:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without anybody's values."""
+        """Return plain data, without values of any person."""
         point = None if self.point is None else vars(self.point) | {"excess": self.point.excess}
         return self.plane.to_dict() | {"rows": self.rows(), "release": point}
 
@@ -150,7 +150,7 @@ def frontier(
 
 
 def _with_release(result: Frontier, table: Table, release: Any, aligned: bool) -> Frontier:
-    """Return the frontier with the point of a release, which counts as reached."""
+    """Return the frontier with the point of a release added; the point counts as reached."""
     masked = as_frame(release)
     name, keys = result.plane.levels.column, list(table.keys)
     lacking = [column for column in (*keys, name) if column not in masked.columns]

@@ -1,4 +1,4 @@
-"""The loss and risk of a method without groups: a point in the same plane as those with groups."""
+"""Measure the loss and risk of a method without groups, to compare it with methods with groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MaskPoint:
-    """The result for a table: percent lost, linked records, what the keys reveal, groups and seconds."""
+    """The result for a table: loss in percent, linked records, information, groups and seconds."""
 
     loss: float
     linkage: Rate
@@ -48,9 +48,9 @@ class MaskPoint:
 def own_options(
     method: str, problem: Problem, given: Mapping[str, Any], loss: float | None, ctx: Context
 ) -> Options:
-    """Return the options that correspond to a k: clusters of k or more, the distortion of groups of k.
+    """Return options that correspond to a k: clusters of at least k, and the distortion of groups of k.
 
-    What is given goes before. Without a loss it is that of MDAV.
+    Given options take precedence. Without a given loss, MDAV's is used.
     """
     kind = METHODS[method].options
     if loss is None:
@@ -63,11 +63,11 @@ def own_options(
 
 
 def mask_point(table: Table, method: str, options: Any, ctx: Context, levels: Levels | None) -> MaskPoint:
-    """Mask a table by a method that makes no groups, and measure it.
+    """Mask a table by a method without groups, and measure it.
 
-    What the keys tell is that of clusters where the method makes some. Else it is that of cells of the
-    published keys with 5 records for each level on average, under no model: combinations that nobody shares
-    would tell everything, by chance.
+    The information is that of clusters if the method makes any. Otherwise it is that of cells of
+    published keys, with 5 records per level on average, without a model: unique combinations would reveal
+    everything by chance.
     """
     start = perf_counter()
     masked = METHODS[method].run(table, ctx.part(0.0, 0.8), options)

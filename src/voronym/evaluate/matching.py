@@ -1,7 +1,7 @@
-"""Matching of known keys with records that publish sets of values: ranges, codes with stars.
+"""Match known keys with records that publish sets of values, such as ranges or codes with stars.
 
-An intruder who knows somebody's postcode takes 08*** for all codes that begin with 08. So records are matched
-by what they may stand for first, and by the distance in the other keys among those.
+For an intruder who knows a postcode, 08*** stands for all codes that begin with 08. So records are matched
+first by the sets they publish, then by the distance in the other keys.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCK = 128
 
 
 class Matcher:
-    """Finds the released records that may belong to somebody whose keys are known.
+    """Finds the released records that may belong to a person whose keys are known.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Matcher:
             self._add(pair, name, first)
 
     def _add(self, pair: Pair, name: str, first: Ints) -> None:
-        """Add a key: the value of each original, the published set of each class, and which fit."""
+        """Add a key: the value of each original, the published set of each class, and which of them fit."""
         sets, before, after = pair.sets[name], pair.original[name], pair.published[name]
         line = numbers(before) if name in pair.texts else None
         if line is not None:
@@ -84,15 +84,15 @@ class Matcher:
 
     @property
     def work(self) -> int:
-        """Number of class keys to look at for one target."""
+        """Number of comparisons for one target: classes times keys."""
         return len(self.classes.sizes) * (len(self.own) + int(self.X.shape[1]) + 1)
 
     def affordable(self, targets: int) -> int:
-        """Return how many targets to attack."""
+        """Return the number of targets to attack."""
         return int(min(targets, max(500, WORK // self.work)))
 
     def fitting(self, rows: Ints) -> list[Ints]:
-        """Return the classes that fit some originals in all keys; other keys have to be equal."""
+        """Return the classes that fit some originals in all keys; keys without sets must be equal."""
         out = []
         for row in rows.tolist():
             fits = self._violations(row) == 0
@@ -102,7 +102,7 @@ class Matcher:
         return out
 
     def nearest(self, row: int) -> Ints:
-        """Return the classes that fit an original best: by sets, then by distance, then the narrowest."""
+        """Return the best-fitting classes of an original: by sets, then by distance, then the narrowest."""
         violated = self._violations(row)
         best = np.flatnonzero(violated == violated.min())
         if violated[best[0]]:  # nothing fits: take the nearest in all keys

@@ -66,7 +66,7 @@ def measure(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
-    """Measure a table in memory; see `voronym.measure`, which takes data sets of many parts, too."""
+    """Measure a table in memory; `voronym.measure` also takes data sets of many parts."""
     ctx = Context(seed=seed, progress=progress)
     if table is None:
         raise InputError("there is no table to measure: give a data frame or a file")
@@ -149,7 +149,7 @@ def schema_of(
     options: Columns,
     notes: list[str],
 ) -> Schema:
-    """Build a schema from the original; a table that cannot be encoded can still be counted."""
+    """Build a schema from the original; a table that cannot be encoded is still counted."""
     strange = [name for name in frame.columns if name not in source.columns]
     if strange:
         raise InputError(

@@ -30,7 +30,7 @@ class Measurement(Plain):
     risk : Risk
         Sizes of classes, and the risks that follow from them.
     population_risk : PopulationRisk or None
-        The success in the population of an intruder who does not know who is in the table.
+        The success, in the population, of an intruder who does not know who is in the table.
     suda : Suda or None
         Records that few keys single out.
     original_risk : Risk or None
@@ -115,7 +115,7 @@ class Measurement(Plain):
 
 
 def _lines(finding: Finding) -> list[str]:
-    """Return a printed finding: its line, one for each column if there are several, and estimates."""
+    """Return a finding as lines: a summary, one line per column if there are several, and estimates."""
     lines = [str(finding)]
     columns = finding.columns or {}
     for name, figures in columns.items():

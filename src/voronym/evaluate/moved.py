@@ -33,19 +33,19 @@ class KeyChange(Plain):
     records : int
         Records that are published.
     kept : int
-        Those whose published value is the original one, a gap that was one included.
+        Records whose published value is the original one, including unchanged gaps.
     gone : int
-        Those whose value was there and is missing now.
+        Records whose value was blanked.
     coarser : int
-        Those with a text in place of a number or date, such as a range; and with a category that no original
+        Records with a text in place of a number or date, such as a range, or with a category that no original
         has, such as a code with stars or a level of a hierarchy.
     moved : int
-        Those with another number or date, or another level of an order.
+        Records with another number or date, or another level of an order.
     distance : float or None
-        How far these moved on average, in the column's own unit: days for dates, levels for an order. None
-        for categories, and where none moved.
+        Mean distance of the moved records, in the column's unit: days for dates, levels for an order. None
+        for categories, and if none moved.
     farthest : float or None
-        How far at most.
+        Largest distance.
     """
 
     key: str
@@ -60,7 +60,7 @@ class KeyChange(Plain):
 
     @property
     def other(self) -> int:
-        """Records that have another category, or a value in place of a gap."""
+        """Number of records with another category, or with a value in place of a gap."""
         return self.records - self.kept - self.gone - self.coarser - self.moved
 
     @property
@@ -163,12 +163,12 @@ def _change(before: pl.Series, after: pl.Series, schema: Schema, name: str) -> K
 
 
 def _strange(before: pl.Series, after: pl.Series) -> Bools:
-    """Return where a published value occurs in no original."""
+    """Return which published values occur in no original."""
     return (~after.is_in(before.unique().implode()) & after.is_not_null()).fill_null(False).to_numpy()
 
 
 def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
-    """Return the changes of the keys of a data set from those in its parts."""
+    """Combine the changes of keys in parts into those of the whole data set."""
     out = []
     for same in zip(*parts, strict=True):
         counts = {

@@ -1,8 +1,8 @@
-"""Two tables made comparable: the original and the released one, column by column.
+"""Make the original and the released table comparable, column by column.
 
-The two may come from different libraries, and a masked column may have another type than the original one
-(whole numbers become means, dates come back from a CSV as text). Each column of both is brought to one type;
-what cannot be compared as numbers or dates is compared as categories, with a note.
+The tables may come from different libraries, and a masked column may have another type: whole numbers become
+means, and dates in a CSV are text. Each column of both is converted to one type. Columns that are neither
+numbers nor dates are compared as categories, with a note.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Codes = tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]
 
 @dataclass(frozen=True)
 class Pair:
-    """The columns that both tables have, as Polars frames of the same types, and a schema that fits them."""
+    """The common columns of both tables, as Polars frames of equal types, and a schema that fits them."""
 
     original: pl.DataFrame
     released: pl.DataFrame
@@ -62,7 +62,7 @@ class Pair:
     sets: Mapping[str, ValueSets] = field(default_factory=dict)
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
     coded: dict[str, Codes] = field(default_factory=dict)
-    """Codes of columns that were looked at before."""
+    """Codes of columns, computed before."""
 
     @property
     def published(self) -> pl.DataFrame:
@@ -70,9 +70,9 @@ class Pair:
         return self.released.with_columns(self.texts.values())
 
     def codes(self, name: str) -> Codes:
-        """Return the values of a column of both tables as numbers, found once: see `codes`.
+        """Return the values of a column of both tables as numbers, computed once: see `codes`.
 
-        Originals are taken as they would be published, where published texts are sets of values.
+        If published texts are sets of values, originals are recoded to these sets.
         """
         if name not in self.coded:
             before, sets = self.original[name], self.sets.get(name)
@@ -113,9 +113,9 @@ def make_pair(
     schema : Schema
         Roles and kinds of the original's columns.
     hierarchies : mapping, optional
-        By column, what `voronym.Hierarchy.of` takes: its names stand for the values below them.
+        For each column, an argument of `voronym.Hierarchy.of`; its names stand for the values below them.
     conformed : bool
-        Whether the kinds of the schema are in both tables already: those of a run are.
+        Whether both tables already have the kinds of the schema, as in a run.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _sets(
     schema: Schema,
     hierarchies: Mapping[str, Any],
 ) -> dict[str, ValueSets]:
-    """Return the columns whose published texts stand for several values, and those values."""
+    """Return the sets of values behind published texts, for columns that publish such texts."""
     out: dict[str, ValueSets] = {}
     for before, after in zip(left, right, strict=True):
         name = before.name
@@ -220,7 +220,7 @@ def _bare(column: pl.Series) -> pl.Series:
 def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | None:
     """Return a column as float64, NaN if missing or infinite; None if it has no numbers.
 
-    Times are seconds since 1970; ordered levels, where the order is given, are ranks from 0.
+    Times become seconds since 1970. With ``order``, levels become ranks from 0.
     """
     if order is not None:
         rank = {level: float(i) for i, level in enumerate(order)}
@@ -240,10 +240,10 @@ def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | N
 
 
 def scaled(*columns: Floats) -> tuple[list[Floats], int]:
-    """Return columns divided by one power of two, so that the largest value is near 1, and the exponent.
+    """Return columns divided by a power of two, so that the largest value is near 1, and the exponent.
 
-    Squares of very large and very small numbers leave the range of floats. A power of two changes no digit,
-    so figures that do not depend on the unit come out the same.
+    Squares of very large or very small numbers leave the range of floats. A power of two changes no
+    digit, so figures without a unit stay the same.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def scaled(*columns: Floats) -> tuple[list[Floats], int]:
 
 
 def codes(a: pl.Series, b: pl.Series) -> Codes:
-    """Give the values of two columns of one type the same numbers.
+    """Give equal values of two columns the same number.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def _as_texts(column: pl.Series) -> pl.Series:
 
 
 def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int64] | None:
-    """Return the original row of each released row; None if unknown.
+    """Return the original row of each released row; None if it is unknown.
 
     Parameters
     ----------

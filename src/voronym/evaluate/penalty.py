@@ -42,13 +42,13 @@ class Penalty(Plain):
         The same for each key.
     entropy : float
         Non-uniform entropy in percent: the bits that a reader lacks to know each original value from its
-        range, as a share of those of a table that tells nothing.
+        range, as a share of the bits of a table that hides everything.
     discernibility : int
         Sum of the squared sizes of classes; a record that was left out counts as large as the table.
     average_class : float
         Records in a class, on average.
     classes_per_k : float or None
-        The same as a multiple of k, where k is known: 1 is the least there can be.
+        The same as a multiple of k, if k is known; the least possible is 1.
 
     References
     ----------
@@ -93,12 +93,12 @@ def penalty(
     rows : array of int
         The original row of each released one.
     hierarchies : mapping, optional
-        By column, what `voronym.Hierarchy.of` takes. Without one, a category covers the originals that
-        are published under it.
+        For each column, an argument of `voronym.Hierarchy.of`. Without one, a category covers the originals
+        published under it.
     k : int, optional
-        The least size of a class that was asked for.
+        The required smallest size of a class.
     classes : Classes, optional
-        The released records that share all keys, where they were counted before.
+        The released records that share all keys, if already counted.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def _order(schema: Schema, name: str) -> tuple[str, ...] | None:
 
 
 def _codes(column: pl.Series, order: Sequence[str] | None) -> tuple[Ints, list[Any]]:
-    """Return the position of each value among the sorted distinct ones; the last position is missing."""
+    """Return the position of each value among the sorted distinct values; missing values come last."""
     if order is not None:
         place = {level: at for at, level in enumerate(order)}
         texts = column.cast(pl.String)
@@ -250,7 +250,7 @@ def _intervals(
 
 
 def _below(after: pl.Series, often: Ints, values: list[Any], tree: Hierarchy) -> _Shown:
-    """Look up categories in their hierarchy."""
+    """Return the covers of categories, by their hierarchy."""
     texts = after.unique().to_list()
     place = {text: at for at, text in enumerate(texts)}
     held, leaves = np.zeros(len(texts)), np.zeros(len(texts))

@@ -1,7 +1,7 @@
-"""Can a model tell original from released records? The propensity score mean squared error (pMSE).
+"""Measure how well a model tells original from released records: the propensity score mean squared error.
 
-Stack both tables, let a logistic regression guess which table a record comes from, and look at how far its
-guesses stray from "no idea".
+Stack both tables, let a logistic regression guess the table of each record, and measure how far its guesses
+are from "no idea".
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class PMSE(Plain):
 def pmse(original: ArrayLike, released: ArrayLike, *, ctx: Context | None = None) -> PMSE | None:
     """Return the pMSE of two sets of features, with its expectation under the null hypothesis.
 
-    The null hypothesis: both tables are independent samples of one population. With r independent features
-    besides the intercept, the fit is ``p_i - c ~ c (1 - c) x_i' b`` with b of covariance
-    ``(c (1 - c) X'X)^-1``, so ``N value / (c (1 - c))`` is asymptotically chi-square with r degrees of
-    freedom. Hence ``expected = r c (1 - c) / N`` and ``sd = sqrt(2 r) c (1 - c) / N``. Snoke et al. condition
-    on the original table and let only the other one vary; their expectation is the same times ``1 - c``.
+    The null hypothesis: both tables are independent samples of one population. With r independent
+    features besides the intercept, the fit is ``p_i - c ~ c (1 - c) x_i' b`` with b of covariance ``(c (1
+    - c) X'X)^-1``, so ``N value / (c (1 - c))`` is asymptotically chi-square with r degrees of freedom.
+    Hence ``expected = r c (1 - c) / N`` and ``sd = sqrt(2 r) c (1 - c) / N``. Snoke et al. condition on
+    the original table, so only the other one varies; their expectation is ``1 - c`` times this one.
 
     Parameters
     ----------
@@ -119,9 +119,9 @@ def pmse(original: ArrayLike, released: ArrayLike, *, ctx: Context | None = None
 def fit_logistic(F: Floats, y: Floats, *, ctx: Context, steps: int = 40) -> Floats:
     """Return the fitted probabilities of a logistic regression with intercept, by Newton's method (IRLS).
 
-    Each step solves a weighted least squares problem; it is halved until the likelihood does not fall. A tiny
-    ridge keeps the system solvable when the classes can be separated: then the coefficients grow without
-    limit but the probabilities settle at 0 and 1, and those are all that is used.
+    Each step solves a weighted least squares problem; it is halved until the likelihood does not fall. A
+    tiny ridge keeps the system solvable if the classes can be separated: then the coefficients grow
+    without limit, but the probabilities, which alone are used, approach 0 and 1.
     """
     X = np.column_stack([np.ones(len(F)), F])
     beta = np.zeros(X.shape[1])
@@ -159,10 +159,10 @@ def features(
 ) -> tuple[Floats, Floats]:
     """Build the features of the propensity model from the columns of both tables.
 
-    Numbers give their value (standardised over both tables, cut at four standard deviations, missing values
-    at the mean), its square and a missing indicator; categories of at least two percent an indicator each;
-    then products of pairs of numbers, as far as a hundred features reach. Masking by centroids keeps
-    means and shrinks variances, so squares and products are where its trace is.
+    A number gives its value (standardised over both tables, cut at four standard deviations, missing
+    values at the mean), its square and a missing indicator. A category of at least 2 % gives an
+    indicator. Products of pairs of numbers follow, up to a hundred features. Masking by centroids keeps
+    means and shrinks variances, so squares and products show it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Weighted regressions, before and after: which coefficients move by more than their standard error."""
+"""Weighted regressions before and after: find coefficients that move by more than their standard error."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class Regression:
 def weighted_fit(X: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the coefficients of a weighted least squares fit with a constant, and their standard errors.
 
-    The errors are those of survey sampling, by the weights and the residuals (Huber's and White's sandwich):
-    they need no residuals of equal variance. A column that others determine gets a coefficient all the same,
-    the smallest ones, and large errors.
+    The errors are those of survey sampling (the sandwich of Huber and White), and do not assume residuals
+    of equal variance. A column that other columns determine gets the smallest possible coefficient, and a
+    large error.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def regressions(
     Parameters
     ----------
     before, after : Table
-        The same rows, as they were and as they are published.
+        The same rows: originals, and as published.
     weights : tuple of arrays
         Theirs.
     without : str
@@ -119,7 +119,7 @@ def regressions(
 
 
 def _target(table: Table, name: str) -> Floats | None:
-    """Return a column as numbers, NaN if missing; None if it is neither numeric nor a pair."""
+    """Return a column as numbers, NaN if missing; None if it is neither numeric nor has two levels."""
     gone = table.missing(name)
     out = np.full(table.n, np.nan)
     if table.form(name) in NUMBERS:

@@ -26,9 +26,9 @@ THRESHOLD = 0.2
 class Risk(Plain):
     """Re-identification risk of a table, from the sizes of its classes.
 
-    A class is the set of records that share all keys; ``f_i`` is the size of the class of record i, among n
-    records in J classes. An intruder who knows the keys of somebody in the table picks one record of the
-    class at random and is right with probability ``1 / f_i``.
+    A class is the set of records that share all keys; ``f_i`` is the size of the class of record i, among
+    n records in J classes. An intruder who knows the keys of a person in the table picks a record of the
+    class at random, and is right with probability ``1 / f_i``.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Risk(Plain):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain, JSON-able types; the histogram becomes a list of ``{"size", "classes"}``."""
+        """Return plain types for JSON; the histogram becomes a list of ``{"size", "classes"}``."""
         sizes = [{"size": size, "classes": count} for size, count in self.histogram.items()]
         counted = {} if self.counted == "records" else {"counted": self.counted}
         plain = {name: value for name, value in super().to_dict().items() if name != "counted"}
@@ -150,7 +150,7 @@ def risk(
     units: Units | None = None,
     classes: Classes | None = None,
 ) -> Risk:
-    """Count how many records of a table are unique or in small classes.
+    """Count the records of a table that are unique or in small classes, and their risks.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ def risk(
     population : DataFrame, optional
         A table of the whole population with the same key columns. Adds the journalist risk.
     units : Units, optional
-        Who is behind the rows. Then sizes of classes are numbers of people, or of households.
+        The people or households behind the rows; sizes of classes then count these.
     classes : Classes, optional
-        The records that share all these keys, where they were counted before.
+        The records that share all these keys, if already counted.
 
     Returns
     -------

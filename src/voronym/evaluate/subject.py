@@ -1,4 +1,4 @@
-"""The subject of a comparison: whom it covers, and by which risk."""
+"""The subject of a comparison: the counted units, and the measure of risk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RISKS = ("linkage", "mutual-information")
 def crowd_of(table: Table) -> Crowd:
     """Return the units compared: the rows or, if declared, the people behind them."""
     if table.units is not None and (table.confidential or table.units.household is not None):
-        raise InputError("only linkage counts people, and nothing here counts households: leave them out")
+        raise InputError("a comparison counts people only by linkage, and never households: leave them out")
     return Crowd.of(table, Context(), ReleaseChoices())
 
 
@@ -27,7 +27,8 @@ def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
     named = [confidential] if isinstance(confidential, str) else list(confidential)
     if risk == "linkage" and named:
         raise InputError(
-            "confidential columns are looked at by risk 'mutual-information' alone; ask for it, or name none"
+            "only the risk 'mutual-information' uses confidential columns; choose it, or name no "
+            "confidential column"
         )
     if risk == "mutual-information" and len(named) != 1:
         raise InputError(

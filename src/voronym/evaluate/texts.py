@@ -17,13 +17,13 @@ def rewritten(
 ) -> dict[str, int]:
     """Count the cells of kept columns whose texts do not occur in the original, if both are text files.
 
-    47.10 that became 47.1 is the same number and another code. The rows may be in any order: texts are
-    counted. An apostrophe against spreadsheets is no change.
+    47.10 and 47.1 are the same number but different codes. Texts are counted, so the order of rows does
+    not matter. An apostrophe against spreadsheets is no change.
 
     Parameters
     ----------
     original, released : narwhals DataFrame
-        As `voronym.read` gave them; of other tables nothing is known.
+        Tables from `voronym.read`; the texts of other tables are unknown.
     names : names
         The columns that were to be kept.
     """

@@ -26,7 +26,7 @@ from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 
-_FEW = 8
+_LEAST_DISTINCT = 8
 """Ordered columns with fewer distinct values get no curve of normal data: they are far from normal."""
 
 
@@ -72,9 +72,9 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """What the keys of a table reveal about one confidential column, and the limits of masking.
+    """The information of a table's keys about one confidential column, and the limits of masking.
 
-    Made by `plane`. Distortion is the mean squared error of the encoded keys, every key at variance 1, as a
+    Made by `plane`. Distortion is the mean squared error of the encoded keys, each with variance 1, as a
     share of their variance: the information loss divided by 100. Risk is ``I(W; class)`` in nats.
 
     Parameters
@@ -121,7 +121,7 @@ class Plane:
         return {curve.kind: curve.at(share) for curve in self.curves} | {"by_lot": self.upper(share)}
 
     def to_dict(self, shares: ArrayLike | None = None) -> dict[str, Any]:
-        """Return plain data: the ends, the curves as pairs, the notes; no one's values."""
+        """Return plain data: the ends, the curves as pairs, the notes; without values of any person."""
         at = np.linspace(0.0, 1.0, 51) if shares is None else np.asarray(shares, float)
         return {
             "column": self.levels.column,
@@ -146,7 +146,7 @@ def plane(
     ctx: Context | None = None,
     rules: bool = True,
 ) -> Plane:
-    """Measure what unchanged keys reveal about a confidential column, and find the limits.
+    """Measure the information of unchanged keys about a confidential column, and compute the limits.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def plane(
     X : array, shape (n, d)
         The encoded keys.
     column : str, optional
-        The confidential column; needed where there are several.
+        The confidential column; required if there are several.
     ctx : Context, optional
         Hears how far the work is and may stop it.
     rules : bool
@@ -164,7 +164,7 @@ def plane(
     Returns
     -------
     Plane
-        In O(n log n + 48 n d), and some seconds at most for the randomised rules.
+        Takes O(n log n + 48 n d), and at most some seconds for the randomised rules.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def plane(
 
 
 def class_information(levels: Levels, labels: Ints) -> Estimate:
-    """Return what classes reveal about a confidential column, from the class 0..m-1 of each record.
+    """Return the information of classes about a confidential column; ``labels`` has each record's class.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def class_information(levels: Levels, labels: Ints) -> Estimate:
 
 
 def letters(plane: Plane) -> int:
-    """Return how many cells the randomised rules of ``reached`` work on; 0 if no rule is randomised."""
+    """Return the number of cells for the randomised rules of ``reached``; 0 without such rules."""
     curve = plane.curve("reached")
     return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
 
@@ -233,13 +233,13 @@ def _the_one(frame: nw.DataFrame[Any], schema: Schema, column: str | None) -> st
 
 
 def _normal(fine: Levels, levels: Levels, X: NDArray[np.float64]) -> NormalCurve | str:
-    """Return the curve of normal data, or why there is none."""
+    """Return the curve for normal data, or the reason why there is none."""
     name = repr(levels.column)
     if not fine.ordered:
         return f"{name} has no order, so there is no curve of normal data"
     known = fine.codes < fine.size - fine.missing
-    if fine.size - fine.missing < _FEW:
-        return f"{name} has fewer than {_FEW} distinct values, so there is no curve of normal data"
+    if fine.size - fine.missing < _LEAST_DISTINCT:
+        return f"{name} has fewer than {_LEAST_DISTINCT} distinct values, so there is no curve of normal data"
     if not np.ptp(X[known], axis=0).any():
         return "the keys do not vary, so there is no curve of normal data"
     normal_curve = NormalCurve(X[known], fine.codes[known], levels.codes[known])

@@ -43,14 +43,14 @@ class Utility(Plain):
     correlation : Correlation or None
         Change of the correlations.
     pmse : PMSE or None
-        Whether a model can tell the two tables apart.
+        How well a model tells the two tables apart.
     notes : tuple of str
         Omitted figures, with reasons.
     ways : tuple of Way
-        For each location, how far its places moved, in metres; empty if it is not known which rows
+        For each location, the distances that its places moved, in metres; empty if it is unknown which rows
         correspond.
     changes : tuple of KeyChange
-        For each key, how many records kept their value and how far the others moved; empty if it is not known
+        For each key, the number of unchanged records and the distances of the others; empty if it is unknown
         which rows correspond.
     """
 
@@ -128,7 +128,7 @@ def utility(
         True: row i of both is the same person. An array of one original row per released row, where the order
         is known. Otherwise the rows may be in any order, and the information loss is not known.
     ctx : Context, optional
-        Draws the sample for the pMSE, where a table has more than 25,000 rows, and may stop the work.
+        Draws the sample for the pMSE if a table has more than 25,000 rows, and may stop the work.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _percent(error: Floats, total: Floats) -> float:
 
 
 def _gather(pair: Pair, notes: list[str]) -> tuple[dict[str, Floats], dict[str, Floats], list[str]]:
-    """Return the columns of numbers by name and the columns of categories; keys first, fifty in all."""
+    """Return numeric columns by name (before and after) and categorical columns; keys first, fifty in all."""
     rank = {"key": 0, "confidential": 1, "other": 2}
     columns = sorted((c for c in pair.schema if c.kind != "text"), key=lambda c: rank.get(c.role, 3))
     if len(columns) > MAX_COLUMNS:

@@ -17,7 +17,7 @@ RADIUS = 6_371_008.8
 
 @dataclass(frozen=True)
 class Way(Plain):
-    """How far the published places of a location are from the original ones, in metres along the globe.
+    """Distances between the original and the published places of a location, in metres along the globe.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Way(Plain):
 
 
 def ways(pair: Pair, rows: NDArray[np.int64]) -> tuple[Way, ...]:
-    """Return how far each location moved; ``rows`` are the original rows of the released ones."""
+    """Return the distances that each location moved; ``rows`` has the original row of each released row."""
     result = []
     for column in pair.schema:
         if column.kind != "location" or column.axis != "lat" or column.partner not in pair.schema:

@@ -1,4 +1,4 @@
-"""Weighted totals, means and quantiles, before and after: what users of a survey compute first."""
+"""Weighted totals, means and quantiles before and after, the first figures that users of a survey compute."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WeightedChange:
 def weighted_changes(
     before: Table, after: Table, weights: tuple[Floats, Floats]
 ) -> tuple[WeightedChange, ...]:
-    """Compare the numbers of two tables of the same rows, each with its weights."""
+    """Compare the numeric columns of two tables with the same rows, each with its weights."""
     out = []
     for name in before.columns:
         if name not in after.columns or before.form(name) not in NUMBERS or after.form(name) not in NUMBERS:

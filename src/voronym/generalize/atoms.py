@@ -1,10 +1,10 @@
 """The possible ends of ranges.
 
-The least and the greatest value of a group are somebody's values. With exact ends, each group tells two true
-values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width (1,
-2, 5, 10, ...; days, months, years), joined until k records or more lie in each. A range goes from an atom to
-an atom, so an end may belong to any of k people. Where the outermost bin has fewer than k people, its outer
-end is not told: "80 or more".
+The smallest and the largest value of a group belong to somebody. With exact ends, each group would reveal two
+true values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width
+(1, 2, 5, 10, ...; days, months, years), joined until each has at least k records. A range goes from one atom
+to another, so an end may belong to any of k people. If the outermost bin has fewer than k people, its outer
+end is not published: "80 or more".
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from voronym.generalize.tally import Tally
 from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
-ENOUGH = 0.5
-"""Share of the records in bins of k or more at which bins are wide enough."""
+SHARE_IN_LARGE_BINS = 0.5
+"""Bins are wide enough if at least this share of the records is in bins of k or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Atoms:
     low, high : array, shape (atoms,)
         Ends.
     texts : sequence of pairs of str
-        Ends as texts; None where an outer end is not told.
+        Ends as texts; None for an unpublished outer end.
     """
 
     codes: Ints
@@ -134,6 +134,6 @@ def atoms_of(
     for grid in candidates:
         bins, back, many = np.unique(grid.bins(values), return_inverse=True, return_counts=True)
         often = many if whose is None else Tally(back.reshape(-1), len(bins), whose[~missing]).counts
-        if many[often >= k].sum() >= ENOUGH * len(values):
+        if many[often >= k].sum() >= SHARE_IN_LARGE_BINS * len(values):
             break
     return joined(values, missing, grid, k, whose)

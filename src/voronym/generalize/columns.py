@@ -1,8 +1,8 @@
-"""Keys that are published as ranges: a line of numbers, a tree of categories, or a set of them.
+"""Keys that are published as ranges: a line of numbers, a tree of categories, or a set of categories.
 
-Every key has *codes*, one for each record, and the range of a group is two whole numbers: on a line the least
-and the greatest code, in a tree the level of the lowest common ancestor and one of its leaves, of a set
-the codes as bits. Kernels compute with the same two numbers, see `voronym._kernels.ranges`.
+Every key has a *code* for each record. The range of a group is two whole numbers: on a line the smallest and
+the largest code; in a tree the level of the lowest common ancestor and one of its leaves; for a set the codes
+as bits. Kernels use the same two numbers, see `voronym._kernels.ranges`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 OTHERS = "others"
 """The joint name of categories that are too rare to be published."""
-MOST = 62
+MOST_CATEGORIES = 62
 """Largest number of categories that a set distinguishes: the bits of a number."""
 OR = " or "
 
@@ -44,9 +44,9 @@ class RangeColumn(ABC):
     name : str
         The column.
     codes : array of int, shape (n,)
-        The code of each record; missing is a code of its own.
+        The code of each record; missing has its own code.
     table : array, shape (levels, codes)
-        What kernels read: see `voronym._kernels.ranges`.
+        The table for kernels: see `voronym._kernels.ranges`.
     """
 
     name: str
@@ -62,7 +62,7 @@ class RangeColumn(ABC):
 
     @abstractmethod
     def text(self, item: int, other: int) -> str | None:
-        """Return a range as text; None for missing."""
+        """Return a range as text; None for a missing value."""
 
     @abstractmethod
     def penalty(self, item: Ints, other: Ints) -> Floats:
@@ -129,7 +129,7 @@ class Line(RangeColumn):
 
     @property
     def place(self) -> Floats:
-        """The middle of each atom; missing values get a place of their own."""
+        """The middle of each atom; 2 for missing values, outside the range of 0 to 1."""
         middle = (self.table[0] + self.table[1]) / 2
         middle[-1] = 2.0
         return np.asarray(middle)
@@ -150,13 +150,13 @@ class Tree(RangeColumn):
 
     @classmethod
     def of(cls, name: str, column: Values, tree: Hierarchy | None) -> Tree:
-        """Attach the values of a column to a hierarchy; without one, to "*" alone."""
+        """Attach the values of a column to a hierarchy; without one, directly to "*"."""
         names = [str(value) for value in column.levels]
         if tree is None:
             trails: dict[str, tuple[str, ...]] = {value: (value, ANY) for value in names}
         else:
             often = np.bincount(column.codes[column.codes >= 0], minlength=len(names))
-            tree.nodes(names, name, counts=often)  # refuses what the hierarchy lacks
+            tree.nodes(names, name, counts=often)  # refuses values that the hierarchy lacks
             trails = tree.paths
         height, root = (1, ANY) if tree is None else (tree.height, tree.root)
         leaves: dict[tuple[str, ...], int] = {}
@@ -218,7 +218,7 @@ class Tree(RangeColumn):
 
 @dataclass(frozen=True, eq=False)
 class Set(RangeColumn):
-    """Categories without a hierarchy, as lists of those in the group. ``names[code]``; None: missing."""
+    """Categories without a hierarchy, published as lists of a group's categories; ``names[code]``."""
 
     names: tuple[str | None, ...]
 
@@ -226,14 +226,14 @@ class Set(RangeColumn):
 
     @classmethod
     def of(cls, name: str, column: Values, k: int, whose: Ints | None = None) -> Set:
-        """Give a code to every value that k records, or units, have, and one to all others together."""
+        """Give a code to every value of at least k records or units, and one code to all other values."""
         tally = Tally(column.codes + 1, len(column.levels) + 1, whose)  # the first: missing
         often = tally.counts
         by_rarity = np.argsort(often, kind="stable")
         rare, held = np.zeros(len(often), bool), tally.begin()
         for at in by_rarity:
             few = often[at] < k or 0 < held.count < k
-            if often[at] and (few or (often > 0).sum() - rare.sum() >= MOST):
+            if often[at] and (few or (often > 0).sum() - rare.sum() >= MOST_CATEGORIES):
                 rare[at] = True
                 held.add(int(at))
         kept = [at for at in range(len(often)) if often[at] and not rare[at]]
@@ -295,9 +295,9 @@ def range_columns(
     ways : mapping
         From keys to "interval" or "hierarchy".
     k : int
-        People whose values an end, or a name in a list, may be of, at least.
+        Smallest number of people behind an end of a range, or behind a name in a list.
     hierarchies : mapping, optional
-        From columns to what `Hierarchy.of` takes.
+        For each column, an argument of `Hierarchy.of`.
     widths : mapping, optional
         Widths of bins, see `voronym.generalize.atoms.atoms_of`.
     exact : bool

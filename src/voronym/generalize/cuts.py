@@ -18,10 +18,10 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 def labels(
     at: NDArray[np.float64], given: Sequence[str], *, days: bool, digits: int | None
 ) -> tuple[str, ...] | None:
-    """Return all ranges, the lowest first; None if no value can lie between two of the cuts.
+    """Return the texts of all ranges, the lowest first; None if no value can lie between two of the cuts.
 
-    Whole numbers, dates, and numbers with some decimals have ranges of what can occur: 20–39. Of all others a
-    range is written by its two cuts, and the lower one belongs to it.
+    Whole numbers, dates, and numbers with fixed decimals have ranges between possible values: 20–39.
+    Other ranges are written by their two cuts, and include the lower one.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def labels(
     days : bool
         Whether they are dates.
     digits : int or None
-        Decimals that the values have; None where they are not known.
+        Number of decimals of the values; None if unknown.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _day(number: int) -> str:
 
 
 def ordinal_schema(schema: Schema, levels: Mapping[str, tuple[str, ...]]) -> Schema:
-    """Return a schema in which some columns have these levels, in their order."""
+    """Return the schema with these levels, in order, for some columns."""
     return replace(
         schema,
         columns=tuple(

@@ -17,10 +17,10 @@ from voronym.table.source import Source
 def read_ranges(
     texts: pl.Series, *, times: bool, original: Source | None = None, released: Source | None = None
 ) -> pl.Series:
-    """Return ranges in the form of this program; texts that are no ranges stay as they are.
+    """Return ranges in voronym's form; other texts stay unchanged.
 
-    Ends are read as somebody said that the file of the release is to be read, or else as the original writes
-    its numbers or dates: 1.500–2.000 may be thousands. Tables from no text file have points and ISO dates.
+    Ends are read as declared for the file of the release, or else as the original writes numbers or
+    dates: 1.500–2.000 may be thousands. Tables that are no text files use decimal points and ISO dates.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def read_ranges(
     times : bool
         Whether ranges are of dates or times.
     original, released : Source, optional
-        The files of both tables, where they are known.
+        The files of both tables, if known.
     """
     for form in _forms(texts, times, original, released):
         made = texts if form is None else plain_texts(texts, form)
@@ -41,7 +41,7 @@ def read_ranges(
 def _forms(
     texts: pl.Series, times: bool, original: Source | None, released: Source | None
 ) -> Iterator[Form | None]:
-    """Iterate over the forms to try, the likeliest first; None is that of a program."""
+    """Yield the number or date forms to try, the likeliest first; None is the form of programs."""
     text_file = released is not None and released.dialect is not None
     wanted: type[Form] = Moment if times else Number
     spelled = None if original is None else original.spellings.get(texts.name)

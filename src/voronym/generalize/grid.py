@@ -1,4 +1,4 @@
-"""Grids: ways to cut a line into bins, by even widths, the calendar, ranks or the values themselves."""
+"""Grids: divide a line into bins, by even widths, the calendar, ranks, or single values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
 MOST_BINS = 1_000_000
-"""Largest number of bins of the range of a numeric column."""
+"""Largest number of bins over the range of a numeric column."""
 
 
 class Grid(Protocol):
@@ -41,13 +41,13 @@ class Grid(Protocol):
 
 @dataclass(frozen=True)
 class Even:
-    """Bins of one width, from 0 on. ``whole``: all values are multiples of ``unit``."""
+    """Bins of one width, starting at 0. ``whole``: all values are multiples of ``unit``."""
 
     width: float
     unit: float
     whole: bool
     exact: bool = False
-    """Whether values are integers, so that they are divided as integers."""
+    """Whether values are integers; then bins are computed by integer division."""
 
     def bins(self, values: NDArray[Any]) -> Ints:
         """Return the number of the bin of each value."""
@@ -125,7 +125,7 @@ class Ranked:
     places: tuple[float, ...]
 
     def bins(self, values: NDArray[Any]) -> Ints:
-        """Return the ranks, which are the values themselves."""
+        """Return the ranks: the values are ranks already."""
         return values.astype(np.int64)
 
     def low(self, index: int) -> float:
@@ -133,7 +133,7 @@ class Ranked:
         return self.places[index]
 
     def high(self, index: int) -> float:
-        """Return the position of a level, as `low` does."""
+        """Return the position of a level, equal to `low`."""
         return self.places[index]
 
     def text(self, value: float) -> str:
@@ -156,7 +156,7 @@ class Exact:
         return self.values[index]
 
     def high(self, index: int) -> float:
-        """Return the value, as `low` does."""
+        """Return the value, equal to `low`."""
         return self.values[index]
 
     def text(self, value: float) -> str:
@@ -165,7 +165,7 @@ class Exact:
 
 
 def grids(column: Values, values: NDArray[Any], width: float | None) -> list[Grid]:
-    """Return grids of round widths, from the finest to one bin for all; or only that of a given width."""
+    """Return grids of round widths, from the finest to a single bin; or only the grid of a given width."""
     if column.form in ("date", "datetime"):
         unit = "D" if column.form == "date" else time_unit(column.series)
         if width is not None:
@@ -212,7 +212,7 @@ def _days(width: float, name: str) -> int:
 
 
 def _resolution(values: NDArray[Any], span: float) -> tuple[float, bool]:
-    """Return the power of ten of which all values are multiples, up to 4 decimals; or a fine one."""
+    """Return the largest power of ten that divides all values, up to 4 decimals; otherwise a fine one."""
     if len(values) and np.abs(values).max() < 1e9:
         for places in range(5):
             if np.array_equal(np.round(values, places), values):
@@ -221,7 +221,7 @@ def _resolution(values: NDArray[Any], span: float) -> tuple[float, bool]:
 
 
 def finest(values: NDArray[Any], first: Grid) -> Grid:
-    """Return the grid whose bins are the values themselves, if they have a resolution."""
+    """Return the grid whose bins are the single values; the first grid for dates and ranks."""
     if isinstance(first, Even) and not first.whole:
         return Exact(tuple(np.unique(values).tolist()))
     if isinstance(first, Even):

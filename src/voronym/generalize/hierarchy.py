@@ -1,7 +1,7 @@
 """Hierarchies of values: towns in provinces in countries, diagnoses in blocks in chapters.
 
-One reader for every part of the program that knows hierarchies: t-closeness over a tree, the metric
-"taxonomy", generalisation. A file that one of them reads, all of them read.
+This reader serves all users of hierarchies: t-closeness over a tree, the metric "taxonomy", and
+generalisation.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Given = Mapping[Any, Sequence[Any]] | Iterable[Sequence[Any]] | str | os.PathLik
 class Hierarchy:
     """A tree above the values of a column.
 
-    Trees may be unbalanced. A value with fewer ancestors than others counts at every level below its first
-    ancestor, as if it were repeated there. So "E11", recorded without its fourth digit, stays close to
-    "E11.9", whose parent it is.
+    Trees may be unbalanced. A value with fewer ancestors than others is repeated at every level below its
+    first ancestor. So "E11", recorded without its fourth digit, stays close to "E11.9", whose parent it
+    is.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Hierarchy:
 
     def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
         self.source = ""
-        """The file it was read from, if it was."""
+        """The file of the hierarchy; "" if it was not read from a file."""
         listed = list(rows)
         if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
             raise InputError("a hierarchy is a list of rows, each a list: a value, then its ancestors")
@@ -72,7 +72,7 @@ class Hierarchy:
         short = _rooted(short)
         longest = max(map(len, short.values()))
         self.paths = {value: (value,) * (longest - len(path)) + path for value, path in sorted(short.items())}
-        """Every value with its ancestors, the root last, all of one length."""
+        """Every value with its ancestors, the root last; all paths have the same length."""
         _check_tree(short, places, longest)
 
     @classmethod
@@ -181,12 +181,12 @@ class Hierarchy:
         return Hierarchy(sorted({path[level:] for path in self.paths.values()}))
 
     def depth(self, value: str) -> int:
-        """Return the number of steps from a value up to the root; less than `height` on short branches."""
+        """Return the number of steps from a value to the root; less than `height` on short branches."""
         path = self.path(value)
         return self.height - next(h for h in range(len(path)) if h == self.height or path[h + 1] != value)
 
     def level(self, text: str, other: str) -> int:
-        """Return the level of the lowest common ancestor of two values; 0 for a value and itself."""
+        """Return the level of the lowest common ancestor of two values; 0 if they are equal."""
         a, b = self.path(text), self.path(other)
         if text == other:
             return 0
@@ -209,9 +209,9 @@ class Hierarchy:
         hang: bool = False,
         hint: str = "",
     ) -> NDArray[np.int64]:
-        """Return a number for the node above each value at each level, shape (height, values).
+        """Return a number for the ancestor of each value at each level, shape (height, values).
 
-        Two values have the same number at a level where they have the same ancestor there.
+        Two values have the same number at a level if they share the ancestor there.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _followed(rows: _Rows) -> _Rows:
-    """Return pairs of child and parent as whole paths; other rows stay as they are."""
+    """Turn pairs of child and parent into whole paths; leave other rows unchanged."""
     parents = {row[0]: row[1] for _, row in rows if len(row) == 2 and row[0] != row[1]}
     if any(len(row) > 2 for _, row in rows) or not set(parents) & set(parents.values()):
         return rows
@@ -314,7 +314,7 @@ def _one_each(rows: _Rows) -> tuple[_Paths, dict[str, str]]:
 
 
 def _rooted(paths: _Paths) -> _Paths:
-    """Return paths that all end in the same root."""
+    """Return paths that all end in one root."""
     ends = {path[-1] for path in paths.values() if len(path) > 1}
     root = ends.pop() if len(ends) == 1 else ROOT
     return {
@@ -337,6 +337,6 @@ def _check_tree(paths: _Paths, places: dict[str, str], longest: int) -> None:
                 )
         if 2 < len(path) < longest and path[-2] in inner:
             raise InputError(
-                f"{places[value]} ends with a label that has a parent in {places[inner[path[-2]]]}: add that "
-                "parent, and what is above it, here, too"
+                f"{places[value]} ends with a label that has a parent in {places[inner[path[-2]]]}: add "
+                f"that parent and its ancestors here, too"
             )

@@ -26,7 +26,7 @@ class RangeFigures(Figures):
 
     space: str = "ranges"
     certainty_penalty: float | None = None
-    """In percent of the penalty of one range for all."""
+    """Percent of the penalty of a single range for all records; None without ranges."""
 
     @property
     def of_leaf(self) -> Figures:
@@ -43,9 +43,9 @@ class RangeKeys(Keys):
     table : Table
         The records.
     choices : ReleaseChoices
-        How keys are published, and what counts how much.
+        The ways to publish keys, and their importance.
     k : int
-        People whose values an end may be of, at least.
+        Smallest number of people behind an end of a range.
     """
 
     table: Table
@@ -79,7 +79,7 @@ class RangeKeys(Keys):
         return Ranges(tuple(axes)).records(codes)
 
     def publish(self, part: Partition) -> Published:
-        """Return the ranges of the groups; their centres as long as k is unknown."""
+        """Return the ranges of the groups; their centres while k is unknown (k = 1)."""
         if self.k == 1:  # rows of a person become one record: no texts yet
             return Coordinates.of(self.table).publish(part)
         result = self.records.cost(part) / part.n

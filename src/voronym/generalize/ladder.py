@@ -1,4 +1,4 @@
-"""A column as a ladder: one generalisation for all records, level by level up to "*"."""
+"""A column as a ladder: the same generalisation for all records, level by level up to "*"."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ RUNGS = 6
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """The levels of a column, from its values (0) to a level that reveals nothing (the last).
+    """The levels of a column, from its values (0) to the last level, which hides everything.
 
     Parameters
     ----------
     name : str
         The column.
     codes : array of int, shape (levels, n)
-        What each record is at each level.
+        The code of each record at each level.
     labels : sequence of sequences
         Their texts, by level and code; None is missing.
     penalty : array, shape (levels, n)
@@ -44,7 +44,7 @@ class Ladder:
 
     @property
     def height(self) -> int:
-        """The level that reveals nothing."""
+        """The last level, which hides everything."""
         return len(self.codes) - 1
 
     @property
@@ -54,7 +54,7 @@ class Ladder:
 
 
 def ladders(table: Table, hierarchies: Mapping[str, Any]) -> list[Ladder]:
-    """Return the keys as ladders: by their hierarchies, by round widths, or all or nothing."""
+    """Return the keys as ladders: by hierarchies, by round widths, or with two levels, value and "*"."""
     trees = {name: Hierarchy.of(given) for name, given in hierarchies.items()}
     made = []
     for name in table.keys:

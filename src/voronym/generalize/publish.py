@@ -67,7 +67,7 @@ def _whole_places(schema: Schema, chosen: Mapping[str, str]) -> None:
 def published_ranges(
     table: Table, keys: Keys, part: Partition, published: Published, choices: ReleaseChoices, k: int
 ) -> Published:
-    """Return the published values of groups, with ranges and medians for the keys that ask for them.
+    """Return the published values of groups, with ranges and medians for the keys that request them.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def published_ranges(
     part : Partition
         The groups.
     published : Published
-        What the groups publish by default.
+        The default published values of the groups.
     choices : ReleaseChoices
-        How each key is published.
+        The way to publish each key.
     k : int
-        The least size of a group, and of those whom an end of an interval may be of.
+        The smallest size of a group, and the smallest number of people behind an end of an interval.
     """
     chosen = ways_of(choices, table.keys)
     middle = [name for name, way in chosen.items() if way == "median"]
@@ -118,7 +118,7 @@ def with_ranges(
 def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str] = ()) -> Schema:
     """Return the published schema, in which ranges are texts.
 
-    Texts of ``trees`` are those of a hierarchy that somebody wrote, and are left as they are.
+    ``trees``: columns with texts of a given hierarchy, which are not read as ranges.
     """
 
     def made(column: Column) -> Column:

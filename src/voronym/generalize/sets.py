@@ -1,7 +1,7 @@
 """Published texts as sets of values: ``08***``, ``[20, 40[``, ``{a, b}``, ``*``.
 
-Ours and those of other tools. Anybody who knows a person's postcode knows that 08*** may be theirs: such a
-text is no category of its own, it is all codes that it fits.
+This covers voronym's texts and those of other tools. For an intruder who knows a postcode, 08*** is no
+separate category: it stands for all codes that match.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ValueSets:
     values : list
         The distinct original values, in their order.
     member : array of bool, shape (texts, values)
-        Which values a text may stand for; none where it is not understood.
+        Which values a text may stand for; none if the text is not understood.
     """
 
     texts: list[str]
@@ -46,7 +46,7 @@ class ValueSets:
 
     @property
     def understood(self) -> Bools:
-        """Which texts stand for some value."""
+        """Which texts stand for at least one value."""
         return np.asarray(self.member.any(axis=1))
 
     @property
@@ -56,7 +56,7 @@ class ValueSets:
 
 
 def sets_of_numbers(texts: Sequence[str], values: Floats, *, times: bool = False) -> ValueSets | None:
-    """Read ranges of numbers, or of times in seconds; None if a text is no range.
+    """Read texts as ranges of numbers, or of times in seconds; None if a text is no range.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def sets_of_texts(
     tree: Hierarchy | None = None,
     order: Sequence[str] | None = None,
 ) -> ValueSets | None:
-    """Read codes with stars, lists and ranges of codes; None if all texts are values or names.
+    """Read texts as codes with stars, lists or ranges of codes; None if all texts are plain values.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def sets_of_texts(
     values, counts
         The distinct original values, and how many records have each.
     tree : Hierarchy, optional
-        Of the column: its names stand for the values below them.
+        Hierarchy of the column; its names stand for the values below them.
     order : sequence of str, optional
         The levels of an ordinal column, for ranges of them.
 
@@ -214,10 +214,10 @@ def _levels(text: str, values: Sequence[str], order: list[str]) -> Bools | None:
 def _in_place(
     texts: Sequence[str], often: Sequence[int], values: Sequence[str], counts: Sequence[int]
 ) -> bool:
-    """Whether a star stands for one character: then published codes are as long as the original ones.
+    """Whether each star stands for one character, so that published codes keep the original lengths.
 
-    Otherwise 08* may stand for a code of any length. Judged by the column: no length may be published more
-    often than the original has it.
+    Otherwise 08* may stand for a code of any length. True if no length is published more often than the
+    original has it.
     """
     there: dict[int, int] = {}
     for value, count in zip(values, counts, strict=True):

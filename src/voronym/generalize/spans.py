@@ -1,4 +1,4 @@
-"""Ranges as texts: "30–39", "80 or more", "*"; those of other tools are read as their two ends."""
+"""Ranges as texts: "30–39", "80 or more", "*"; ranges of other tools are read, too."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _safe(end: str) -> str:
 def ends(text: str, *, times: bool = False) -> Ends | None:
     """Return the two ends of a range of numbers, or of times in seconds since 1970; None if it is no range.
 
-    An end that is not told is None. Ranges of other tools are read, too: ``[30, 40[``, ``30-39``, ``>=80``.
+    An open end is None. Ranges of other tools are read, too: ``[30, 40[``, ``30-39``, ``>=80``.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def _seconds(text: str) -> float:
 def middles(texts: pl.Series, *, times: bool = False) -> pl.Series | None:
     """Return the middle of each range as a number or a time; None if a text is no range.
 
-    A range with one end is that end, and "*" is missing: it tells nothing.
+    A range with one end becomes that end; "*" becomes missing.
 
     Examples
     --------

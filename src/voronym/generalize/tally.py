@@ -16,7 +16,7 @@ class Tally:
     codes : array of int, shape (n,)
         The value of each record, 0 to ``size`` - 1.
     size : int
-        How many values there are.
+        Number of values.
     whose : array of int, shape (n,), optional
         The household, or person, of each record; by default each is another's.
 
@@ -46,7 +46,7 @@ class Tally:
 
 
 class Held:
-    """The records that have one of some values."""
+    """The records that have one of several values."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -59,7 +59,7 @@ class Held:
         return len(self._units) or self._count
 
     def add(self, value: int) -> None:
-        """Add the holders of a value."""
+        """Add the records with a value."""
         units = self._tally.units(value)
         if units is None:
             self._count += int(self._tally.counts[value])

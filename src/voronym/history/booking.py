@@ -53,11 +53,11 @@ class Booking:
     frame : narwhals DataFrame
         The table as it came, identifiers included.
     schema : Schema
-        Of the table.
+        Schema of the table.
     declared : sequence of str
         The identifiers that somebody named.
     strangers : bool
-        Whether it is right that nearly nobody of the table is known.
+        Accept a table of which the ledger knows nearly nobody.
     """
 
     def __init__(
@@ -76,19 +76,19 @@ class Booking:
         self.everyone: Prints = self.rows
         """The person of every row of the table, those included that are not released."""
         self.people: Prints = self.rows
-        """Those whom groups are made of, in the order of the records; rows, where these are people."""
+        """Fingerprints of the grouped people, in the order of the records."""
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None
         self.left: Prints = self.rows[:0]
         self.late: Prints = self.rows[:0]
-        """People who wait, where groups are not kept."""
+        """Fingerprints of people who wait, if groups are not kept."""
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
         self.redrawn: set[str] = set()
         self.truths: dict[str, Words] = {}
-        """Keyed hashes of what rows have in columns that are drawn at random."""
+        """Keyed hashes of the true values in columns that are drawn at random, by column."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -100,7 +100,7 @@ class Booking:
 
     @property
     def sentence(self) -> str:
-        """Describe how many people are known."""
+        """A sentence about the number of known people."""
         if not self.entries:
             return f"This is the first release in the ledger: none of its {self.many:,} people is known yet."
         return f"{self.known:,} of {self.many:,} people are known to the ledger."
@@ -115,15 +115,15 @@ class Booking:
         self.redrawn |= redrawn(recipe)
 
     def read_truths(self, frame: Frame) -> None:
-        """Record everybody's values in columns that are drawn at random, before any step."""
+        """Store the true values of columns that are drawn at random, before any step."""
         for name in sorted(self.redrawn & set(frame.columns)):
             self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
     def lasting(self, table: Table) -> list[str]:
-        """Return the columns that would be published with the same values again: none that is drawn."""
+        """Return the columns that would be published with the same values again, without random ones."""
         return [name for name in table.columns if name in table.schema and name not in self.drawn]
 
-    # -- what people have ------------------------------------------------------------------------------------
+    # -- values of people ------------------------------------------------------------------------------------
 
     def read_values(self, frame: Frame, names: Sequence[str]) -> None:
         """Record everybody's values in some columns, to detect changes between releases."""
@@ -135,7 +135,7 @@ class Booking:
             self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
 
     def watch(self, step: Any, before: Table, after: Table) -> Table:
-        """Watch a step: a figure over people that an earlier release has, too, is not computed again."""
+        """Register a step; reuse a figure over people if an earlier release has it."""
         if step.averages:
             raw = {name: hashed(before.frame[name].to_list(), self.ledger.key) for name in step.columns}
             self.cells.raw |= {BEFORE + name: words for name, words in raw.items()}
@@ -150,7 +150,7 @@ class Booking:
         return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
 
     def leave(self, stays: Ints) -> None:
-        """Keep some rows; remember the others as left out."""
+        """Keep some rows, and store the others as left out."""
         here = self.rows[stays]
         left = np.unique(np.delete(self.rows, stays))
         if several := int(np.isin(left, here).sum()):
@@ -162,19 +162,19 @@ class Booking:
         self.rows, self.left = here, left
 
     def who_waits(self, part: Partition, *, k: int, share: float, homes: Ints | None = None) -> Ints:
-        """Return the rows of people who must wait: the difference of two releases would expose them.
+        """Return the rows of people who must wait, because the difference of two releases would expose them.
 
-        They were not in the release before, and fewer than k of a group share their history. Nobody waits
-        where that is no way out: then the release is refused.
+        They were not in the previous release, and fewer than k members of their group share their
+        history. If waiting does not help, nobody waits, and the release is refused.
 
         Parameters
         ----------
         part : Partition
             The groups of the rows.
         k : int
-            What the release promises.
+            The promised k.
         share : float
-            The largest share of the people who may wait.
+            The largest share of people who may wait.
         homes : array of int, optional
             The household of each row.
         """
@@ -203,7 +203,7 @@ class Booking:
         self.rows = self.rows[stays]
 
     def _homes(self, people: Prints, homes: Ints | None) -> Ints | None:
-        """Return the households of people from those of the rows."""
+        """Return the household of each person, from the households of the rows."""
         if homes is None:
             return None
         sort = np.argsort(self.rows, kind="stable")
@@ -213,7 +213,7 @@ class Booking:
         return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths, self.keys)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
-        """Return in which releases people had different values, if that counts."""
+        """Return the releases in which people had changed values; None if changes do not count."""
         if self.publish_changed or not self.entries:
             return None
         order = np.argsort(people, kind="stable")
@@ -228,15 +228,14 @@ class Booking:
     # -- building on the old groups --------------------------------------------------------------------------
 
     def meet(self, first: Ints, facts: Mapping[str, Any]) -> Ints:
-        """Record the grouped people; return the releases each person was in, 0 for none.
+        """Store the grouped people; return a number for the set of releases that each was in, 0 for none.
 
         Parameters
         ----------
         first : array of int
             A row of each of them.
         facts : mapping
-            How the release publishes (see `facts_of`): what groups have published is not published in
-            another way.
+            Settings of publishing (see `facts_of`); they must not change for kept groups.
         """
         self.people = self.rows[first]
         if len(np.unique(self.people)) < len(self.people):
@@ -258,18 +257,18 @@ class Booking:
         divide: Divide | None,
         obey: Callable[[Round], Round] | None = None,
     ) -> Round:
-        """Return the groups of this release, built on those of the earlier ones.
+        """Return the groups of this release, based on the groups of earlier ones.
 
         Parameters
         ----------
         records : Records
             The people.
         apart : array of int
-            In which releases they were, as from `meet`.
+            A number for each person's earlier releases, from `meet`.
         k, ctx, policy, divide
             As for `advance`.
         obey : callable, optional
-            Makes the groups of a round obey what else is asked of them.
+            Makes the groups of a round meet further demands.
         """
         number = self.ledger.next_group
         retire = policy.dissolved == "retire"
@@ -294,7 +293,7 @@ class Booking:
         return self.round
 
     def stay(self, rows: Ints) -> None:
-        """Keep some of the rows: the others belong to people who wait."""
+        """Keep some of the rows; the others belong to people who wait."""
         self.rows = self.rows[rows]
 
     # -- checking --------------------------------------------------------------------------------------------
@@ -309,7 +308,7 @@ class Booking:
         homes: Ints | None = None,
         computed: bool = True,
     ) -> None:
-        """Check the groups of a release against all earlier ones, and prepare the entry.
+        """Check the groups of a release against all earlier ones, and prepare the ledger entry.
 
         Parameters
         ----------
@@ -318,7 +317,7 @@ class Booking:
         frame : narwhals DataFrame
             Their keys, as they are published.
         k : int
-            What the release promises.
+            The promised k.
         about : mapping
             Keys, columns, steps and method, and how the release publishes.
         homes : array of int, optional
@@ -358,7 +357,7 @@ class Booking:
         )  # fmt: skip
 
     def _check_standing(self, roster: Roster, k: int, homes: Ints | None) -> None:
-        """Refuse a release that singles people out in combination with earlier ones."""
+        """Refuse a release that, together with earlier ones, would single people out."""
         out = roster.groups >= 0
         people, groups, start = roster.people[out], roster.groups[out], roster.start[out]
         lived = self._homes(people, homes)
@@ -382,7 +381,7 @@ class Booking:
         raise GuaranteeError(str(refusal))
 
     def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
-        """Return the published values of groups as plain data; nothing if the ledger cannot hold it."""
+        """Return the published values of groups as plain data; {} if the ledger cannot store them."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
         if rows is not None:

@@ -1,13 +1,13 @@
-"""Figures of columns that are computed over people, such as the mean of all above a limit.
+"""Figures computed over the people of a column, such as the mean of all values above a limit.
 
-The difference of two such figures is that of the people in only one of them: if one person joined the tail,
-what they have; if one left, what they had. So a figure is computed again only where every set of people that
-any such difference is about has k or more of them, none of whom has nearly all of it (rule of p percent).
-Otherwise the one that was published is published again. So it is where the people are the same and what some
-of them have was corrected: the difference would be the correction.
+The difference of two such figures depends only on the people in one of them. If one person joined or left the
+tail, it reveals their value. So a figure is computed again only if every such set of people has at least k
+members, and none of them dominates it (p % rule). Otherwise the earlier figure is published again. The same
+holds if the people are the same and some values were corrected, because the difference would be the
+correction.
 
-What people have who are gone is in no ledger. So a release remembers who has about as much as the others do.
-If all who left are among these, none of them has nearly all of the difference.
+No ledger holds the values of people who left. So a release stores who has an ordinary value. If all leavers
+were ordinary, none of them dominates the difference.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from voronym.steps.limits import DOMINANCE, Limit
 from voronym.table.table import Table
 
 _FAR = 0.2, 2.0
-"""Shares of the median between which a person is ordinary: of three such people, the least is a tenth of the
-largest or more, as the p % rule demands.
+"""A person is ordinary if their value is between these multiples of the median: of three ordinary people the
+smallest value is at least a tenth of the largest, as the p % rule demands.
 """
 
 
@@ -41,13 +41,14 @@ class Cell:
     Parameters
     ----------
     step, column : str
-        What computed it, and of which column.
+        The step that computed it, and the column.
     value : float
-        What was published.
+        The published figure.
     people : array
-        Fingerprints of those over whom it was computed, ascending.
+        Fingerprints of the people in the figure, ascending.
     ordinary : array of bool
-        Who of them is about as far from the end of the tail as the others: between a fifth and twice.
+        Whether each person's distance from the end of the tail is ordinary: between a fifth and twice the
+        median.
     """
 
     step: str
@@ -58,13 +59,13 @@ class Cell:
 
     @property
     def about(self) -> dict[str, Any]:
-        """The ledger's memory apart from people."""
+        """The stored facts of the figure, without people."""
         return {"step": self.step, "column": self.column, "value": self.value}
 
 
 @dataclass(eq=False)
 class Cells:
-    """The figures of earlier releases, and of the present one.
+    """The figures of earlier releases and of the present one.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class Cells:
     k: int = 2
     now: list[Cell] = field(default_factory=list)
     tails: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    """The rows whose value is such a figure, by column."""
+    """The rows whose published value is such a figure, by column."""
     raw: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     """Keyed hashes of the rows' values before a step published their means, by column."""
     notes: list[str] = field(default_factory=list)
@@ -109,13 +110,13 @@ class Cells:
         return out
 
     def members(self, people: Prints) -> NDArray[np.bool_]:
-        """Return which people are in each figure, and which are ordinary there, shape (n, 2 figures)."""
+        """Return which people are in each figure, and which of them are ordinary, shape (n, 2 figures)."""
         columns = [np.isin(people, cell.people) for cell in self.now]
         columns += [np.isin(people, cell.people[cell.ordinary]) for cell in self.now]
         return np.stack(columns, axis=1) if columns else np.zeros((len(people), 0), bool)
 
     def watch(self, step: ColumnStep, before: Table, after: Table, rows: Prints) -> Table:
-        """Record the figures of a step; reuse those of earlier releases that still stand.
+        """Store the figures of a step; replace them by those of earlier releases that must be kept.
 
         Parameters
         ----------
@@ -165,7 +166,7 @@ class Cells:
 
     @staticmethod
     def _even(old: list[Cell], cell: Cell, far: NDArray[np.float64]) -> bool:
-        """Whether no difference to an earlier figure is dominated by one person."""
+        """Whether no single person dominates a difference to an earlier figure."""
         for earlier in old:
             new = ~np.isin(cell.people, earlier.people)
             left = ~np.isin(earlier.people, cell.people)
@@ -180,13 +181,13 @@ class Cells:
         return True
 
     def _standing(self, old: list[Cell], cell: Cell) -> Cell:
-        """Return the figure that is published again."""
+        """Return the earlier figure, to be published again."""
         same = [item for item in old if item.step == cell.step]
         if not same:
             raise GuaranteeError(
                 f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "
-                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: it "
-                "would tell what they have. Nothing was released. Take the step of the release before "
+                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: "
+                f"it would reveal their values. Nothing was released. Take the step of the release before "
                 f"('{old[-1].step}'), or leave out publish=mean"
             )
         last = same[-1]
@@ -201,7 +202,7 @@ class Cells:
 def _beyond(
     table: Table, name: str, tail: NDArray[np.bool_], rows: Prints, people: Prints
 ) -> NDArray[np.float64]:
-    """Return how far each person of a tail is from its inner end, over all their rows."""
+    """Return the distance of each person of a tail from its inner end, over all their rows."""
     values = numbers.read(table, name)[0][tail]
     inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
     far = np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))

@@ -1,4 +1,4 @@
-"""What all releases together reveal to an intruder who keeps them."""
+"""Count the people whom all releases together expose to an intruder who keeps them."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Standing:
     Parameters
     ----------
     people : int
-        How many are in the release.
+        Number of people in the release.
     known : int
-        How many of them were in an earlier one.
+        Number of them who were in an earlier release.
     k : int
-        The least number that is asked for.
+        The required smallest number.
     smallest : int
         The smallest number of people with the same group history.
     below : int
-        For how many people that is less than k.
+        Number of people for whom it is below k.
     recognised_smallest, recognised_below : int
         The same if histories do not end with a group: for an intruder who recognises the rows of a person in
         two releases by values that do not change.
     leavers_below : int
-        People of the release before who are not in this one, and are fewer than k of one history: what is
-        lacking now was theirs.
+        Number of people of the previous release who left, with fewer than k leavers of one history: a missing
+        row would be theirs.
     """
 
     people: int
@@ -50,10 +50,10 @@ class Standing:
 
 
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the groups of people in every entry, shape (n, entries); -1 if they were not in it.
+    """Return the groups of people in every entry, shape (n, entries); -1 for a person who is not in it.
 
-    People who were absent, waited, or were left out have no row in a release: that is a history, too. What is
-    in a later release and was not in this one is theirs.
+    Absence is a part of the history, too: people who were absent, waited or were left out have no row in
+    a release, so a row that is new in a later release is theirs.
     """
     columns = [entry.of(entry.groups, people) for entry in entries]
     rows = np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)
@@ -70,14 +70,14 @@ def begun(entries: Sequence[Entry], people: Prints) -> Ints:
 
 
 def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
-    """Return a number for each set of releases that people were in, 0 for people who were in none.
+    """Return a number for the set of releases that each person was in; 0 for people who were in none.
 
     Parameters
     ----------
     rows : array of int, shape (n, releases)
-        As from `histories`.
+        The result of `histories`.
     changed : array of bool, shape (n, releases or more), optional
-        In which releases somebody's values were others than before: these people are apart, too.
+        Whether each person's values changed in each release; these people are kept apart, too.
     """
     inside = (rows >= 0).astype(np.int64)
     kind = alike(inside if changed is None else np.column_stack([inside, changed]))
@@ -97,7 +97,7 @@ def standing(
     """Return the standing of people who are to be released in these groups.
 
     Two people share a history if they were in the same groups since these were formed, and in the same
-    releases before: "in none until now" is a history like any other.
+    releases before. "In no release until now" is also a history.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def standing(
     start : array of int, shape (n,)
         The number of the release with which the history of each begins; 0 for this one.
     k : int
-        What is asked for.
+        The required k.
     homes : array of int, shape (n,), optional
         The household of each: then k counts households.
     changed : array of bool, shape (n, entries + 1), optional
-        In which releases their values were others than before, where that counts.
+        Whether each person's values changed in each release; None if that does not count.
     """
     before = histories(entries, people)
     known = (before >= 0).any(axis=1)
@@ -142,7 +142,7 @@ def shared_of(
     homes: Ints | None = None,
     changed: NDArray[np.bool_] | None = None,
 ) -> Ints:
-    """Return how many people share the history of each; with ``start`` None, histories never end.
+    """Return the number of people who share each person's history; histories never end if ``start`` is None.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def shared_of(
 
 
 def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = False) -> NDArray[np.bool_]:
-    """Return the people of earlier releases who left, with fewer than k sharing their history.
+    """Return which people of earlier releases left while fewer than k leavers share their history.
 
     Parameters
     ----------
@@ -169,14 +169,15 @@ def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = Fa
     people : array
         Fingerprints of the people of the release that comes now.
     k : int
-        What is asked for.
+        The required k.
     ever : bool
-        Also count who left before the last release, where somebody of their groups is in this one.
+        Whether to count people who left before the last release, too, if members of their groups are in this
+        one.
 
     Returns
     -------
     array of bool
-        Of everybody who was published once, in the order of their fingerprints.
+        For everybody who was ever published, in the order of their fingerprints.
     """
     everybody = np.unique(np.concatenate([entry.people[entry.groups >= 0] for entry in entries]))
     rows = histories(entries, everybody)
@@ -203,13 +204,13 @@ def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
 
 
 def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
-    """Return the standing of people in releases of two ledgers with one key, given all releases."""
+    """Return the standing of people who are in releases of two ledgers with one key, given all releases."""
     mine = np.unique(np.concatenate([our.people[our.groups >= 0] for our in ours]))
     both = np.intersect1d(mine, np.concatenate([their.people[their.groups >= 0] for their in theirs]))
     rows = np.column_stack([histories(ours, both), histories(theirs, both)])
     sizes = np.full(len(both), len(both))
     last = np.where(rows[:, : len(ours)] >= 0, np.arange(len(ours)), -1).max(axis=1, initial=-1)
-    for at in range(len(ours)):  # the people who were in it last, among all who ever were
+    for at in range(len(ours)):  # people whose last release it is, among all who were ever in it
         inside, ends = rows[:, at] >= 0, last == at
         if ends.any():
             sizes[ends] = shared(np.column_stack([rows, rows[:, at]])[inside])[ends[inside]]
@@ -221,8 +222,8 @@ def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
 def by_person(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
     """Return each person once, with the group of their records.
 
-    Records of a person in several groups count as one group of their own for every such set of groups:
-    nobody is in all of these but who is in the very same ones.
+    A person with records in several groups counts in a group of their own for this set of groups,
+    together with people in exactly the same set.
     """
     order = np.lexsort((groups, rows))
     people, first, count = np.unique(rows[order], return_index=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""From the groups of the last release and the people of today to the groups of this release."""
+"""Make the groups of this release from the groups of the last release and the people of today."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 Ints = NDArray[np.int64]
 Divide = Callable[[Problem, Ints, Context], Ints]
-"""A function that divides people into groups, from the problem, the people and the context; -1: wait."""
+"""A function of problem, people and context that divides people into groups; -1 means to wait."""
 Floats = NDArray[np.float64]
 
 
@@ -99,7 +99,7 @@ def advance(
     policy : Policy, optional
         See there.
     waited : array of int, shape (n,), optional
-        For how many rounds each has not been published.
+        Number of rounds in which each person was not published.
     number : int
         New groups get numbers from this on, or from the largest number in use.
     divide : callable, optional
@@ -159,7 +159,7 @@ def advance(
 
 
 def _least_alike(now: Ints, kind: Ints, number: int) -> Ints:
-    """Return the least number of people of one kind in each group."""
+    """Return the smallest number of people of one kind in each group."""
     out = np.zeros(number, np.int64)
     inside = np.flatnonzero(now >= 0)
     pairs, many = np.unique(np.column_stack([now[inside], kind[inside]]), axis=0, return_counts=True)
@@ -171,10 +171,10 @@ def _least_alike(now: Ints, kind: Ints, number: int) -> Ints:
 def _neighbours(
     records: Records, now: Ints, kind: Ints, weak: Ints, living: Ints, k: int, policy: Policy
 ) -> Ints:
-    """Return living groups to dissolve with those that fell below k: the nearest of their kind.
+    """Return living groups to dissolve together with groups below k: the nearest ones of the same kind.
 
-    As many as the budget allows; and beyond it one where fewer than k people of a kind have no group. They
-    would wait otherwise, and be of a kind of their own from then on.
+    The budget limits their number. One more is dissolved if fewer than k people of a kind have no group,
+    because these would wait, and then be a kind of their own.
     """
     none = np.empty(0, np.int64)
     if not policy.neighbours or not len(weak) or not len(living) or policy.dissolved == "retire":
@@ -209,7 +209,7 @@ def _neighbours(
 def _form(
     records: Records, pool: Ints, kind: Ints, k: int, ctx: Context, policy: Policy, divide: Divide | None
 ) -> Ints:
-    """Return groups of the people without one, by keys alone; -1 if they are too few of a kind."""
+    """Return groups of the people without one, by keys alone; -1 for kinds with fewer than k people."""
     labels = np.full(len(pool), -1, np.int64)
     groups = 0
     for item in np.unique(kind[pool]).tolist():

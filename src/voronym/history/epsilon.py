@@ -1,7 +1,7 @@
-"""The ε in a ledger: what every release cost its people, the sums, and the budget that limits them.
+"""The ε in a ledger: the cost of every release for its people, the sums, and the budget.
 
-Entries of differentially private releases hold ε, δ and ρ next to their groups, so that one file knows what
-was promised to whom. Releases without ε are not in the sum: nothing that adds up is known of them.
+Entries of differentially private releases store ε, δ and ρ with their groups, so the file knows each person's
+cost. Releases without ε are not in the sum, because their cost is unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 PRIVATE = "dp"
 """The field of an entry that holds its cost."""
 DELTA = 1e-6
-"""The δ at which sums are stated without a budget."""
+"""The δ for which sums are stated if there is no budget."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Limit:
     Parameters
     ----------
     epsilon, delta : float
-        With a δ costs are added up as ρ where that is less.
+        With a δ, costs are added up as ρ if that is less.
     """
 
     epsilon: float
@@ -66,7 +66,7 @@ def set_limit(ledger: Ledger, limit: Limit) -> None:
 
 
 def costs(entries: Sequence[Entry], people: Prints) -> tuple[Floats, Floats, Floats]:
-    """Return what each of these people has spent so far: the sums of ε, of δ and of ρ."""
+    """Return the sums of ε, of δ and of ρ that each person has spent so far."""
     sums = np.zeros((3, len(people)))
     for entry in entries:
         cost = entry.about.get(PRIVATE)
@@ -94,7 +94,7 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
     Parameters
     ----------
     ledger : Ledger
-        With or without a budget.
+        The ledger, with or without a budget.
     entries : sequence of Entry
         The releases before.
     rows : array
@@ -120,6 +120,6 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
         spent = "infinite" if not np.isfinite(after) else f"{after:.4g}"
         raise GuaranteeError(
             f"the budget of the ledger is {limit}; its people have spent up to {before:.4g}, and with this "
-            f"release it would be {spent}. Nothing was released, and nothing was booked. Ask for a smaller "
-            "ε, or for people who are in fewer releases"
+            f"release it would be {spent}. Nothing was released, and nothing was booked. Choose a smaller "
+            f"ε, or people who are in fewer releases"
         )

@@ -1,4 +1,4 @@
-"""The figures of a release in relation to earlier ones."""
+"""The figures of a release compared with earlier ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _KEPT = {ABSENT: True}
 
 @dataclass(frozen=True)
 class HistoryFigures(Plain):
-    """The standing of a release in relation to earlier ones, for the data holder.
+    """The standing of a release compared with earlier ones, for the data holder.
 
-    Fields about kept groups are left out of JSON where groups are not kept.
+    Fields about kept groups are omitted in JSON if groups are not kept.
     """
 
     earlier_releases: int

@@ -52,23 +52,23 @@ def follow(
     k: int,
     models: Sequence[Model],
 ) -> tuple[Table, Ints, Kept]:
-    """Return the records that are released now, and their groups, built on those of earlier releases.
+    """Return the records to release now, and their groups, based on the groups of earlier releases.
 
     Parameters
     ----------
     table : Table
         The records, row by row as the booking knows their people.
     booking : Booking
-        What the ledger knows of them.
+        The ledger's knowledge of the people.
     ctx : Context
-        Of the grouping.
+        Context of the grouping.
     choices, options, k, models
         As for `voronym.methods.grouped.mask_by_groups`.
 
     Returns
     -------
     table, rows, kept
-        The table of those who are published; their rows in the given one; their groups.
+        The table of published people; their rows in the given table; their groups.
     """
     if choices.strata:
         check_strata(table, choices.strata)
@@ -106,7 +106,7 @@ def follow(
 
 
 def facts_of(choices: ReleaseChoices, schema: Schema) -> dict[str, Any]:
-    """Return what must not change for kept groups: everything that decides how they publish."""
+    """Return the settings that must not change for kept groups, because they decide the published values."""
     method = METHODS[choices.method]
     return {
         "keys": list(schema.keys),
@@ -135,9 +135,9 @@ class _Follower:
         self.table, self.crowd, self.k, self.models = table, crowd, k, models
         self.method, self.options, self.choices = METHODS[choices.method], options, choices
         self.frame = None if self.method.groups else table.frame.select(list(table.keys))
-        """What a method publishes that says itself what groups publish, row by row."""
+        """The published values, row by row, if the method itself decides on them; otherwise None."""
         self.schema: Schema | None = None
-        """The schema of that, where the method changes kinds."""
+        """The schema of these values, if the method changes kinds; otherwise None."""
         strata = (
             equivalence_classes(crowd.table.frame, choices.strata).labels
             if choices.strata
@@ -165,7 +165,7 @@ class _Follower:
         return labels
 
     def _published(self, people: Ints, ctx: Context) -> Ints:
-        """Let the method group new people, and keep what it publishes of them."""
+        """Group new people by the method, and store the values it publishes."""
         units = self.crowd.table.units
         homes = None if units is None else units.household
         if homes is not None and len(np.unique(homes[people])) < self.k + self.choices.headroom:
@@ -194,7 +194,7 @@ class _Follower:
         return np.array(made.partition.labels[first_rows(own, len(people))])
 
     def obey(self, made: Round) -> Round:
-        """Return a round whose groups hold all demands: new ones are joined, kept ones that fail wait."""
+        """Return a round whose groups meet all demands: join failing new groups; failing kept groups wait."""
         for _ in range(ROUNDS):
             who = np.flatnonzero(made.published)
             if not len(who):
@@ -224,7 +224,7 @@ class _Follower:
         return out
 
     def _mended(self, made: Round, who: Ints, part: Partition, failing: NDArray[np.bool_]) -> Round:
-        """Join failing new groups with the nearest new one of their stratum; all other people wait."""
+        """Join failing new groups with the nearest new group of their stratum; all other people wait."""
         groups, began = made.groups.copy(), made.began.copy()
         first = first_rows(part.labels, part.n_cells)
         new, stratum = made.began[who][first], self.stratum[who][first]
@@ -249,7 +249,7 @@ class _Follower:
 
 
 def _alike(first: Frame, second: Frame) -> list[Frame]:
-    """Return two frames with the same types: if one has ranges in place of values, both get texts."""
+    """Return two frames with the same types; columns with ranges in one frame become texts in both."""
     texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
     return [
         frame.with_columns(nw.col(texts).cast(nw.String())) if texts else frame for frame in (first, second)

@@ -1,6 +1,6 @@
-"""Published values of groups as plain data, and back: a living group publishes the same again.
+"""Store published values of groups as plain data, so that a living group publishes the same again.
 
-A centre that moved when somebody left would tell the keys of who left: n c - (n - 1) c'.
+A centre that moves when a person leaves reveals their keys: n c - (n - 1) c'.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def as_plain(frame: Frame) -> list[list[Any]] | None:
 
 
 def put_back(frame: Frame, rows: Mapping[int, Sequence[Any]], numbers: NDArray[np.int64]) -> Frame:
-    """Return a frame in which groups that were published before publish the same values.
+    """Return a frame in which groups from earlier releases publish their earlier values.
 
     Parameters
     ----------
     frame : narwhals DataFrame
-        What groups would publish, one row each.
+        The new published values of groups, one row each.
     rows : mapping
-        What some of them have published, by their numbers.
+        The earlier published values of some groups, by number.
     numbers : array of int
         The number of the group in each row.
     """

@@ -31,7 +31,7 @@ def check_facts(entries: Sequence[Entry], people: Prints, facts: Mapping[str, An
         ]
         if other:
             raise InputError(
-                f"groups that are kept publish what they published before, and {', '.join(other)} differ "
+                f"kept groups publish their earlier values, and {', '.join(other)} differ "
                 f"from release {entry.number}: a figure that is computed again, without the people who "
                 "left, would reveal their values. Keep these settings, or begin another history: leave "
                 f"out {hint('keep_groups')}, and release people who are in no earlier release"
@@ -39,12 +39,12 @@ def check_facts(entries: Sequence[Entry], people: Prints, facts: Mapping[str, An
 
 
 def check_steps(entries: Sequence[Entry], steps: Sequence[str]) -> None:
-    """Refuse other steps than those of the releases whose groups are kept."""
+    """Refuse steps that differ from those of the releases whose groups are kept."""
     earlier = [entry.about.get("steps", []) for entry in entries if entry.about.get("kept_groups")]
     if earlier and list(earlier[-1]) != list(steps):
         raise InputError(
-            "groups that are kept publish what they published before, and the steps differ from those of "
-            f"the release before ({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
+            "kept groups publish their earlier values, and the steps differ from the previous release "
+            "({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
             f"{hint('keep_groups')}"
         )
 
@@ -62,17 +62,17 @@ def published_before(entries: Sequence[Entry], people: Prints) -> tuple[dict[int
     wanted = set(numbers[numbers >= 0].tolist())
     if lacking := wanted - set(rows):
         raise InputError(
-            f"the ledger does not know what {len(lacking):,} groups published, so they cannot publish it "
-            f"again: leave out {hint('keep_groups')}, and release people who are in no earlier release"
+            f"the ledger lacks the published values of {len(lacking):,} groups, so these groups cannot be "
+            f"kept: leave out {hint('keep_groups')}, and release people who are in no earlier release"
         )
     return {number: rows[number] for number in wanted}, numbers
 
 
 def stood_in(entries: Sequence[Entry], people: Prints, table: Table, weights: str | None) -> Table:
-    """Return a table in which the published values of groups replace the keys of their people.
+    """Return a table in which published values of groups replace the keys of their people.
 
-    So the keys of a person enter one published figure and no other, and nothing that comes later tells
-    more about them, nor about people who left.
+    So the keys of a person enter only one published figure, and later figures reveal no more about them
+    or about people who left.
 
     Parameters
     ----------
@@ -106,21 +106,21 @@ def stood_in(entries: Sequence[Entry], people: Prints, table: Table, weights: st
 
 
 def last_groups(entries: Sequence[Entry], people: Prints, number: int, *, retire: bool) -> tuple[Ints, Ints]:
-    """Return the group of each person, -1 for none, and how long they have waited.
+    """Return the group of each person (-1 for none), and the number of releases they have waited.
 
-    A member was in the group when it was last published. People who were absent then do not come back:
-    the others have a history without them.
+    A member was in the group when it was last published. People who were absent then cannot come back,
+    because the others have a history without them.
 
     Parameters
     ----------
     entries : sequence of Entry
         The releases before.
     people : array
-        Fingerprints of those whom groups are made of.
+        Fingerprints of the grouped people.
     number : int
         The first number that no group has had.
     retire : bool
-        Whether those who do not come back are not published again; otherwise they join new groups.
+        Whether people without a group are never published again; otherwise they join new groups.
     """
     group = np.full(len(people), -1, np.int64)
     waited = np.zeros(len(people), np.int64)
@@ -140,10 +140,10 @@ def last_groups(entries: Sequence[Entry], people: Prints, number: int, *, retire
 def frozen_rows(
     entries: Sequence[Entry], people: Prints, made: Round, keys: Sequence[str]
 ) -> dict[int, list[Any]]:
-    """Return the published values of groups without new people, by their numbers.
+    """Return the published values of groups without new people, by group number.
 
-    Groups that live publish what they did. Where what is published cannot stand for keys (ranges), new
-    groups of people who were published before publish what the group of most of them did.
+    Living groups publish their earlier values. If published values cannot stand for keys (ranges), new
+    groups of known people publish the values of the group of most of their members.
     """
     rows, numbers = published_before(entries, people)
     plain = all(entry.about.get("plain", True) for entry in entries)

@@ -11,13 +11,13 @@ from voronym.errors import InputError, hint
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints
 
-FEW = 0.05
+LEAST_KNOWN = 0.05
 """Share of a table's people, or of a smaller ledger's, that must be known."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The number of people in a table, of known ones, and of those known under another spelling only."""
+    """The numbers of people in a table, of known people, and of people known only under another spelling."""
 
     people: int
     known: int
@@ -34,11 +34,11 @@ def recognise(
     entries : sequence of Entry
         The releases before.
     rows, loose : array
-        The fingerprint of the person of each row, and that of their name without its spelling.
+        The fingerprint of each row's person, and the fingerprint that ignores spelling.
     named_by : sequence of str
         The columns that name people.
     strangers : bool
-        Whether it is right that nearly nobody is known.
+        Accept a table of which the ledger knows nearly nobody.
     """
     people, first = np.unique(rows, return_index=True)
     none = rows[:0]
@@ -47,7 +47,7 @@ def recognise(
     absent = [entry.loose[~np.isin(entry.people, people)] for entry in entries if entry.loose is not None]
     respelled = int(np.isin(loose[first][~known], np.concatenate([none, *absent])).sum())
     made = Known(len(people), int(known.sum()), respelled)
-    if not strangers and made.known < FEW * min(made.people, len(ever)):
+    if not strangers and made.known < LEAST_KNOWN * min(made.people, len(ever)):
         alike = (
             f"; {respelled:,} of them are known under another spelling (letter case, dashes, zeros in front, "
             "invisible characters), so spell them as before"

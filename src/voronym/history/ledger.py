@@ -1,4 +1,4 @@
-"""The ledger: the people and groups of earlier releases, in one file without anybody's values."""
+"""The ledger: a file with the people and groups of earlier releases, without anybody's values."""
 
 # promise: doc-ledger
 from __future__ import annotations
@@ -54,25 +54,25 @@ class Entry:
     k : int
         The least size of a group.
     about : mapping
-        Keys, columns, the columns that told people apart, method; what became of groups.
+        Keys, columns, identifying columns, method, and figures about groups.
     people : array, shape (n,)
-        Fingerprints, ascending; of people who waited, too.
+        Fingerprints, ascending, including people who waited.
     groups : array of int, shape (n,)
         The group of each; -1 for people who waited, -2 for people who were left out.
     begun : array of int, shape (n,)
-        The number of the release with which the history of each began.
+        The number of the release at which the history of each person began.
     waited : array of int, shape (n,)
-        For how many releases each has been waiting.
+        Number of releases for which each person has been waiting.
     published : mapping
-        What the groups published, by key: values that are in the release.
+        The published values of groups, by key, which are also in the release.
     loose : array, shape (n,), optional
         Fingerprints that other spellings of a name share.
     marks : array of uint16, shape (n, columns), optional
-        Marks of what each had in every column, by which a change is seen (see `voronym.history.marks`);
+        Marks of each person's value in every column, which show changes (see `voronym.history.marks`);
         ``about["marked"]`` names the columns.
     cells : array of bool, shape (n, 2 figures + 1), optional
-        For each figure of a column (``about["cells"]``), the people in it, and those of ordinary size there;
-        last, the people whose weight is nearly all of that of some k people of their group.
+        For each figure of a column (``about["cells"]``), the people in it, and the ordinary ones among them;
+        last, the people who dominate some k people of their group.
     """
 
     number: int
@@ -106,14 +106,14 @@ class Entry:
 
     @property
     def heavy(self) -> NDArray[np.bool_]:
-        """The people whose weight is nearly all of some k people of their group; none in old ledgers."""
+        """The people who dominate some k people of their group by their weight; none in old ledgers."""
         figures = len(self.about.get("cells", ()))
         if self.cells is None or self.cells.shape[1] != 2 * figures + 1:
             return np.zeros(len(self.people), bool)
         return np.asarray(self.cells[:, -1])
 
     def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
-        """Return which of these people are in this entry, and where."""
+        """Return which of these people are in this entry, and their positions."""
         place = np.searchsorted(self.people, people)
         place[place == len(self.people)] = 0
         there = self.people[place] == people if len(self.people) else np.zeros(len(people), bool)
@@ -128,12 +128,12 @@ class Entry:
 class Ledger:
     """A file that remembers the people of each release and their groups.
 
-    It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
-    nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the
-    groups published, which is in the release anyway; and keyed marks of 16 bits for what each person has in a
-    column, by which a change is seen. It holds nobody's values. Anybody who has the ledger *and* a list of
-    people can find out who is in it, and can test a guess of a value. So only its owner can read it (mode
-    0600), and it belongs where the original table is.
+    For each release it holds keyed fingerprints of its people (HMAC-SHA256, with a key that is only in
+    the ledger), their group numbers, k, the names of keys and columns, the time, and the published values
+    of the groups. Keyed marks of 16 bits show whether a person's value in a column changed. It holds
+    nobody's values. Anybody with the ledger *and* a list of people can find out who is in it, and can
+    test a guess of a value. So only its owner can read it (mode 0600). Keep it where the original table
+    is.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Ledger:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            raise InputError(f"{path.name!r} exists already; a new ledger needs a name of its own") from None
+            raise InputError(f"{path.name!r} exists already; choose another name for a new ledger") from None
         except OSError as error:
             raise WriteError(f"cannot make the ledger {path.name!r}: {error.strerror}") from None
         key = secrets.token_bytes(32) if key_of is None else key_of.key
@@ -211,7 +211,7 @@ class Ledger:
         Parameters
         ----------
         entry : Entry
-            Without a number yet: ``begun`` is 0 for people whose history begins with it.
+            An entry without a number; ``begun`` is 0 for people whose history begins with it.
         path, sha256
             The file, so that an entry of a killed process can be confirmed or removed later.
         expect : int
@@ -249,7 +249,7 @@ class Ledger:
             base.execute("delete from release where number = ?", (number,))
 
     def forget(self, number: int) -> None:
-        """Forget a release that never left the house: the next one is not checked against it."""
+        """Forget a release that was never published: later releases are not checked against it."""
         if number not in [entry.number for entry in self.entries]:
             raise InputError(f"the ledger has no release {number}; `voronym ledger show` lists them")
         self.withdraw(number)

@@ -1,8 +1,8 @@
 """Marks that show whether a person's value in a column changed, without holding a value.
 
-A mark is 16 bits, made of the person's fingerprint and keyed hashes of the values of all their rows. Equal
-values give equal marks, and in one of 65,536 cases a change does, too. Equal values of two people have
-different marks, so that no mark tells how frequent a value is.
+A mark has 16 bits, made of the person's fingerprint and keyed hashes of the values in all their rows. Equal
+values give equal marks; one change in 65,536 does, too. Equal values of two people have different marks, so
+marks do not reveal how frequent a value is.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from voronym.history.ledger import Entry
 from voronym.history.people import Prints, spelled
 
 BEFORE = "\0before "
-"""Prefix of a column's name: its marks are of values whose means steps published."""
+"""Prefix of a column's name for marks of the values before a step published their means."""
 DRAWN = "\0drawn "
-"""Prefix of a column's name: its marks are of values for which a release drew others."""
+"""Prefix of a column's name for marks of the true values behind a random draw."""
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.uint16]
 
 
 def hashed(values: Sequence[Any], key: bytes) -> Words:
-    """Return a keyed hash of each value; numbers that are equal have one, whatever their type."""
+    """Return a keyed hash of each value; equal numbers have the same hash, whatever their type."""
     known: dict[tuple[type, Any], int] = {}
     out = np.empty(len(values), np.uint64)
     for at, value in enumerate(values):
@@ -84,7 +84,7 @@ def _mixed(words: Words) -> Words:
 def changes(
     entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, keys: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Return the releases in which people had other values than in their previous one, keys aside.
+    """Return in which releases people had other values than in their previous one; keys are ignored.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def changes(
     Returns
     -------
     array of bool, shape (n, releases)
-        The last column is the release that comes now. False where somebody was not in a release.
+        The last column is the present release. False for people who were not in a release.
     """
     out = np.zeros((len(people), len(entries) + 1), bool)
     last: dict[str, tuple[NDArray[np.bool_], Marks]] = {}
@@ -147,7 +147,7 @@ def moved(
     names, marks
         The columns that are marked now, and their marks.
     columns : sequence of str
-        Those that are compared.
+        The columns to compare.
     first : bool
         Compare with the first release of each person alone.
     """

@@ -1,8 +1,8 @@
-"""Means of groups in two releases: their difference must not reveal one person's value.
+"""Compare group means of two releases: their difference must not reveal one person's value.
 
-Where groups are not kept, a group is averaged again. If it has the same people as before, and the keys or the
-weight of one of them are others, the difference of the two sums is theirs. If one of its people stands for
-many others, the difference of two weighted sums is nearly theirs, however many people make it.
+If groups are not kept, a group is averaged again. If it has the same people and one of them changed their
+keys or weight, the difference of the two sums is that change. If one person has a dominant weight, the
+difference of two weighted sums is nearly theirs, however many people there are.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from voronym.keyspaces import DOMINANCE
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 ALIKE = 10 / 65_536
-"""Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
+"""Share of people whose marks may agree by chance although values differ; 10 times the expected share."""
 RENAMED = 0.9
-"""Share of people with equal marks in two columns at which these count as one renamed column."""
+"""If this share of people has equal marks in two columns, they count as one renamed column."""
 
 
 def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
-    """Return the people who dominate some set of k people of their group (p % rule).
+    """Return the people whose weight dominates some k people of their group (p % rule).
 
     Examples
     --------
@@ -51,11 +51,11 @@ def heavy_people(
     Parameters
     ----------
     weights, everyone : array
-        The weight of each row, None where rows have none, and the person of each row.
+        The weight of each row, None without weights; and the person of each row.
     people, groups : array
         Fingerprints, ascending, and their groups; -1 and less for people in no group.
     k : int
-        What the release promises.
+        The promised k.
     """
     out = np.zeros(len(people), bool)
     inside = groups >= 0
@@ -70,43 +70,42 @@ def heavy_people(
 def check_means(
     entries: Sequence[Entry], people: Prints, groups: Ints, k: int, changed: Bools, dominant: Bools
 ) -> None:
-    """Refuse means whose difference to an earlier release is due to one person, or fewer than k.
+    """Refuse means that differ from an earlier release because of fewer than k people, or a dominant one.
 
     Parameters
     ----------
     entries : sequence of Entry
         The earlier releases.
     people, groups : array
-        Fingerprints of those who are released, ascending, and their groups.
+        Fingerprints of the released people, ascending, and their groups.
     k : int
         The most that the release or an earlier one promises.
     changed : array of bool
-        Whose keys or weight are others than in an earlier release.
+        Whether each person's keys or weight differ from an earlier release.
     dominant : array of bool
-        Who is heavy.
+        Whether each person is heavy.
     """
     _, at = np.unique(groups, return_inverse=True)
     many = np.bincount(at, changed)
     few = int(many[(many > 0) & (many < k)].sum())
     if few:
         raise GuaranteeError(
-            f"{few:,} people have other keys, or another weight, than in an earlier release, as fewer than "
-            f"k={k} of their groups, and what groups publish is computed from their people: the difference "
-            f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
+            f"{few:,} people changed their keys or weight since an earlier release, fewer than k={k} in a "
+            "group, and a group's published values are computed from its people: the difference would reveal "
+            f"the change. Nothing was released. {hint('keep_groups')} publishes the earlier values of groups"
         )
     alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
     if alone:
         raise GuaranteeError(
             f"{alone:,} people are in other groups than in an earlier release, and the weight of "
-            "one of them is so large that the difference of two weighted means would tell what that person "
-            f"has (rule of p percent). Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
+            "one of them is so large that the difference of two weighted means would reveal that person's "
+            f"values (p % rule). Nothing was released. {hint('keep_groups')} publishes the earlier values of "
+            "groups"
         )
 
 
 def check_leavers(entries: Sequence[Entry], people: Prints, k: int) -> None:
-    """Refuse means whose difference to an earlier release is due to fewer than k people who left.
+    """Refuse means that differ from an earlier release because fewer than k people left.
 
     Parameters
     ----------
@@ -116,18 +115,19 @@ def check_leavers(entries: Sequence[Entry], people: Prints, k: int) -> None:
     left = int(leavers(entries, people, k, ever=True).sum())
     if left:
         raise GuaranteeError(
-            f"{left:,} people of earlier releases are not in this one, as fewer than k={k} of their groups, "
-            "and what groups publish is computed from their people: the difference would tell what the "
-            f"others had. Nothing was released. {hint('keep_groups')} publishes what groups published before"
+            f"{left:,} people of earlier releases are not in this one, fewer than k={k} in a group, and a "
+            "group's published values are computed from its people: the difference would reveal the values "
+            f"of those who left. Nothing was released. {hint('keep_groups')} publishes the earlier values of "
+            "groups"
         )
 
 
 def check_raw(
     entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
 ) -> None:
-    """Refuse means that a step makes of a column again over other people, or of other values.
+    """Refuse a step that publishes means of a column again, for other people or changed values.
 
-    Its groups cross those of the release: a few of them may have the same people but for one.
+    Its groups cross those of the release, so two of them may differ by a single person.
 
     Parameters
     ----------
@@ -141,16 +141,16 @@ def check_raw(
             if changed.any() or not np.array_equal(before, people):
                 raise GuaranteeError(
                     "a step publishes means of a column, as one did in an earlier release, and people came, "
-                    "left, or have other values now: the difference of two means would tell what one of them "
-                    f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
-                    "releases them all the same"
+                    "left, or have other values now: the difference of two means would reveal one person's "
+                    f"value. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
+                    "releases them anyway"
                 )
 
 
 def redrawn(recipe: Any) -> set[str]:
     """Return the columns whose published values a recipe draws at random for each person.
 
-    Groups that are kept publish what they did, whatever is drawn for their keys before.
+    Kept groups publish their earlier values, whatever is drawn for their keys.
     """
     keys = set(recipe.schema.keys)
     by_method = keys if not recipe.makes_groups and recipe.private is None else set()
@@ -166,8 +166,8 @@ def redrawn(recipe: Any) -> set[str]:
 def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
     """Refuse to draw again for people with the same values as in an earlier draw.
 
-    The mean of several draws about one value is nearer to it than each of them. A column that has another
-    name now is known by its marks, where nearly all of them are the same.
+    The mean of several draws is nearer to the true value than a single one. A renamed column is
+    recognised by its marks, if nearly all of them agree.
 
     Parameters
     ----------
@@ -199,9 +199,9 @@ def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], 
 
 
 def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
-    """Return how many dominant people are in a new group with some people of their earlier one.
+    """Return the number of dominant people who are in a new group with a part of their earlier one.
 
-    A group that has the same people as before, or none of them, tells nothing by its difference.
+    A group with the same people as before, or with none of them, reveals nothing by its difference.
     """
     there = entry.groups >= 0
     now, then = (people, groups), (entry.people[there], entry.groups[there])
@@ -209,7 +209,7 @@ def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> i
 
 
 def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
-    """Return how many of some people are in a group with only a part of one of their groups."""
+    """Return the number of people in ``who`` whose group holds only a part of another group of theirs."""
     (people, groups), (others, other_groups) = mine, theirs
     if not len(people) or not len(others):
         return 0

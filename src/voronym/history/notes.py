@@ -1,4 +1,4 @@
-"""Remarks for the data holder about a release in relation to earlier ones."""
+"""Remarks for the data holder about a release compared with earlier ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
     booking : Booking
         The release, checked.
     chosen : bool
-        Whether somebody chose what becomes of the people of groups that fall below k.
+        Whether the user chose the treatment of people from groups that fall below k.
     """
     standing, following = booking.standing, booking.round
     out: list[str] = []

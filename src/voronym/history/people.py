@@ -1,4 +1,4 @@
-"""The people behind the rows of a table: keyed fingerprints, which hold no value."""
+"""Identify the people behind the rows of a table by keyed fingerprints, which hold no value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voronym.table.schema import Schema
 Prints = NDArray[np.bytes_]
 
 SIZE = 16
-"""Bytes of a fingerprint: two people in 10^19 would share one."""
+"""Bytes of a fingerprint; a collision is expected only among 10^19 people."""
 
 NOBODY = (
     "a ledger has to know who is who from one release to the next: declare the column that names a person "
@@ -33,12 +33,12 @@ NOBODY = (
 def naming_columns(
     schema: Schema | None, frame: Frame, declared: Sequence[str] = (), bound: Sequence[str] = ()
 ) -> list[str]:
-    """Return the columns that identify people: that of persons, or else the identifiers.
+    """Return the columns that identify people: the person column, or else the identifiers.
 
     Parameters
     ----------
     schema : Schema
-        Of the table.
+        Schema of the table.
     frame : narwhals DataFrame
         The table as it came, identifiers included.
     declared : sequence of str
@@ -65,25 +65,25 @@ def naming_columns(
 def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     """Return HMAC-SHA256 of the columns' values in each row, cut to `SIZE` bytes.
 
-    Numbers are written in one way whatever their type, texts without spaces around them and in one Unicode
-    form, so that two departments with one key agree on who is who.
+    Numbers have one spelling for all types, and texts one Unicode form without outer spaces. So two
+    departments with the same key get the same fingerprints.
     """
     texts = [[spelled(value) for value in frame[name].to_list()] for name in columns]
     rows = list(zip(*texts, strict=True))
     unknown = sum(not any(row) for row in rows)
     if unknown:
         raise InputError(
-            f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot know who they are. "
-            "Complete them, or leave them out"
+            f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot identify them. "
+            f"Complete them, or leave them out"
         )
     return _prints(rows, key)
 
 
 def loose_fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
-    """Return fingerprints that another spelling of the same name has, too.
+    """Return fingerprints that ignore differences in spelling.
 
-    Letter case, full-width forms, dashes, spaces, invisible characters, and zeros in front of a number do
-    not count. Two people may share one: it is good for a warning, and for nothing else.
+    Ignored: letter case, full-width forms, dashes, spaces, invisible characters, and leading zeros. Two
+    people may share a fingerprint, so it serves only for a warning.
     """
     texts = [_each(frame[name].to_list(), lambda value: loosely(spelled(value))) for name in columns]
     return _prints(list(zip(*texts, strict=True)), key, b"loose")
@@ -106,7 +106,7 @@ _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
 
 def _each(values: Sequence[Any], spell: Callable[[Any], str]) -> list[str]:
-    """Spell every value, equal ones once."""
+    """Spell every value; equal values are spelled once."""
     known: dict[tuple[type, Any], str] = {}
     out = []
     for value in values:
@@ -129,7 +129,7 @@ def _packed(row: Sequence[str]) -> bytes:
 
 
 def spelled(value: Any) -> str:
-    """Return a value as text: numbers in one way whatever their type, texts in one Unicode form."""
+    """Return a value as text: numbers with one spelling for all types, texts in one Unicode form."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float) and value.is_integer():

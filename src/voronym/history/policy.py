@@ -22,8 +22,8 @@ class Policy(Options):
     )
     dissolved: str = option(
         "rejoin",
-        "what becomes of the people of a group that fell below k: they rejoin, in groups with other such "
-        "people and new ones; or they retire, and are not published again",
+        "treatment of people whose group fell below k: rejoin (in groups with other such people and new "
+        "ones), or retire (never published again)",
         check=one_of("rejoin", "retire"),
     )
     waiting: float = option(
@@ -33,7 +33,7 @@ class Policy(Options):
         3, "largest number of releases that a person may wait for similar people", check=whole(0)
     )
     neighbours: int = option(
-        1, "groups near to each one that fell below k, which are dissolved with it", check=whole(0)
+        1, "number of near groups that are dissolved with each group below k", check=whole(0)
     )
     renewed: float = option(
         0.01,

@@ -1,4 +1,4 @@
-"""Why a release is refused in view of earlier ones, and the ways out."""
+"""The reason for refusing a release because of earlier ones, and the ways out."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from voronym.history.check import Standing
 
 @dataclass(frozen=True)
 class Refusal:
-    """The counts of people who would be singled out; as text, why nothing is released.
+    """Counts of the people who would be singled out; as text, the reason for the refusal.
 
     Parameters
     ----------
     standing, bare : Standing
-        What was counted, and what would be if no value had changed.
+        The counts, and the counts if no value had changed.
     releases : int
-        How many releases there were before.
+        Number of earlier releases.
     few : int
-        People whose history fewer than k share.
+        People whose history fewer than k people share.
     came_now : bool
         Whether none of them was in the release before.
     late : int
-        People who wait already.
+        People who already wait.
     many, unknown : int
         People of the table, and how many of them were in no release.
     left_before : int
-        How many were left out of an earlier release.
+        Number of people left out of an earlier release.
     ledger : str
         The name of the ledger.
     """

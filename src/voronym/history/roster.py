@@ -26,11 +26,11 @@ class Made:
     part : Partition
         The groups of its rows.
     rows, left, late : array
-        The person of each row that is released; people who are left out; people who wait.
+        The person of each released row; people who are left out; people who wait.
     people : array
-        Those whom groups are made of, in the order of the round.
+        The grouped people, in the order of the round.
     following : Round or None
-        The groups, where they are built on old ones.
+        The groups, if they are based on old ones; otherwise None.
     """
 
     part: Partition
@@ -50,7 +50,7 @@ class Roster:
     people : array
         Fingerprints, ascending.
     groups, start, waited : array of int
-        As in an entry: the group, the release with which the history begins, for how many releases they wait.
+        As in an entry: the group, the release that began the history, the number of releases waited.
     numbers : array of int
         The group of each row that is released.
     """
@@ -63,7 +63,7 @@ class Roster:
 
 
 def roster_of(made: Made, entries: Sequence[Entry], number: int) -> Roster:
-    """Return everybody of a release; new groups get numbers from ``number`` on."""
+    """Return all people of a release; new groups get numbers from ``number``."""
     following, late = made.following, made.late
     if following is None:
         numbers = number + made.part.labels
@@ -87,7 +87,7 @@ def roster_of(made: Made, entries: Sequence[Entry], number: int) -> Roster:
 
 
 def _waited(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return for how many releases people have waited."""
+    """Return the number of releases for which people have waited."""
     last = entries[-1] if entries else None
     if last is None:
         return np.zeros(len(people), np.int64)

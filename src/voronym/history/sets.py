@@ -1,4 +1,4 @@
-"""Number of people who share everything that was published about a person."""
+"""Count the people who share everything that was published about a person."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PAIRS = 2_000_000
 def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike | None = None) -> Ints:
     """Return, for each person, the number of people who were in all of their groups.
 
-    The intruder knows in which releases a person is and, from the keys, in which group of each. The row of
-    the person in the last release is one of those whose people were in all of these groups.
+    The intruder knows the releases a person is in and, from the keys, the group in each. The person's row
+    in the last release is one of the rows of people who were in all these groups.
 
     Parameters
     ----------
     history : array of int, shape (n, releases)
-        The group of each person of the last release in every release, from the first to the last; negative
-        where a person was not in a release.
+        The group of each person of the last release in every release, from first to last; negative if the
+        person was not in a release.
     begun : array of int, shape (n,), optional
         The first release that counts for each person; by default all do.
     homes : array of int, shape (n,), optional
@@ -83,7 +83,7 @@ def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
 
 
 def alike(rows: Ints) -> Ints:
-    """Return a number for each distinct row, from 0 on: people with one history have one number.
+    """Return a number for each distinct row, from 0; people with the same history have the same number.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) ->
 
 
 def _whole(name: str, given: ArrayLike) -> Ints:
-    """Return whole numbers; raise if some are not."""
+    """Return whole numbers; raise if a value is not whole."""
     result = np.asarray(given)
     if result.dtype.kind == "f" and not np.isfinite(result).all():
         raise InputError(f"{name} has numbers that are not finite")

@@ -1,8 +1,8 @@
 """The choice among methods, and the way from groups to a masked table.
 
-`auto` chooses a method by size and time; `grouped` publishes the centres of groups, whatever method made
-them. The registry itself, which every method joins by a decorator, is `voronym.method`; asked for a method
-of another room it loads all of them (`voronym._public`), and a release by groups does not wait for these.
+`auto` chooses a method by size and time. `grouped` publishes the centres of groups made by any method.
+`voronym.method` has the registry of methods. A request for an unknown method loads all packages
+(`voronym._public`); a release by groups does not need them.
 """
 
 from voronym import partitioners, refiners  # noqa: F401 - importing registers

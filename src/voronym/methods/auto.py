@@ -17,31 +17,34 @@ from voronym.refiners.registry import REFINERS
 from voronym.space.published import PublishedPoints
 
 QUICK = 6_000
-"""Records up to which annealing pays within a few seconds."""
+"""Up to this number of records, annealing pays within a few seconds."""
 MIDDLE = 100_000
-"""Records up to which a local search pays in a space without coordinates: its start is quadratic."""
+"""Up to this number of records a local search pays in a space without coordinates; its start is quadratic."""
 COLUMNS = 5_000
-"""Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
+"""Up to this number of records column generation is tried; it keeps all pairs of neighbours in memory."""
 SMALL, LARGEST = 6, 12
-"""Largest k for which column generation finds better partitions, and for which it proves a useful bound: the
-number of groups to price grows steeply with k."""
+"""Largest k for which column generation finds better partitions, and for which it proves a useful bound. The
+number of groups to price grows steeply with k.
+"""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
 GLANCE, FEW = 100.0, 500
-"""Short descent by means before the search by published values, in proposals per record; and the number of
-records up to which the whole search by means takes no noticeable time."""
+"""Proposals per record of a short descent by means before the search by published values; and the number of
+records up to which the whole search by means takes no noticeable time.
+"""
 VISITED = 0.5
 """Share of the visits by means, if the rest of the search is by published values."""
 SHOWN = 0.6
-"""The same share if groups publish modes: column generation proves, but finds nothing."""
+"""The same share if groups publish modes, where column generation proves a bound but finds no better groups.
+"""
 VISITS, DEAR = 2.5e7, 3e6
 """Visits to pairs of groups without a time limit, with coordinates and without: some tens of seconds on two
 cores.
 """
 SWEEPS, TRIAL = 1000.0, 20.0
-"""Proposals per record without a time limit, and the number from which their time is predicted."""
+"""Proposals per record without a time limit, and in the trial that predicts their time."""
 LONGEST = 64_000.0
-"""Proposals per record above which another try beats a longer one, for k above `SMALL`."""
+"""Proposals per record above which another run is better than a longer one, for k above `SMALL`."""
 
 
 @algorithm(
@@ -55,17 +58,17 @@ LONGEST = 64_000.0
     max_size=lambda k: 2 * k - 1,
 )
 def auto(problem: Problem, ctx: Context) -> Partition:
-    """Choose by size and time: the optimum of one column; annealing and columns; or pairs of groups."""
+    """Choose by size and time: the optimum for one column, annealing and column generation, or pairs."""
     return solve(problem, ctx)[0]
 
 
 def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
-    """Return the best partition for the time granted, and the bound proven on the way, if any.
+    """Return the best partition for the given time, and the bound proven on the way, if any.
 
-    Up to 6,000 records, without a time limit: MDAV and a short, repeatable search. With one: the same first,
-    where there is time for it, so that a limit never loses more than none; then longer searches for a part of
-    it, and column generation, which proves a bound and often finds a better partition too. More records: the
-    pair search, either way. Where groups publish something else than means, what they publish is minimised.
+    Up to 6,000 records without a time limit: MDAV and a short, repeatable search. With a limit: the same
+    first, if the time suffices, so that a limit never gives a worse result. Then longer searches, and
+    column generation, which proves a bound and often finds a better partition. For more records: the pair
+    search. If groups publish other values than means, the loss of these values is minimised.
     """
     n, k = problem.n, problem.k
     if n < 2 * k:
@@ -97,7 +100,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
 
 
 def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, Bound | None]:
-    """Prove how good the groups are and look for better ones; only search if a proof is useless."""
+    """Prove a bound and look for better groups; only search if a proof would be useless."""
     if problem.n > COLUMNS or problem.k > LARGEST:
         return REFINERS["exchange"].improve(problem, best, ctx), None
     try:
@@ -111,10 +114,9 @@ def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, 
 
 
 def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tuple[Partition, Bound | None]:
-    """Search for groups that lose little as published.
+    """Search for groups with a small loss as published.
 
-    First by their means, as if those were published, and only for a while: what is published needs most of
-    the search. From there on by what is published.
+    First minimise the loss of means for a while; the loss as published needs most of the search.
     """
     means = Problem(records.plain(), problem.k)
     if problem.n > QUICK:
@@ -158,10 +160,10 @@ def _better(problem: Problem, partition: Partition, other: Partition) -> Partiti
 
 
 def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition, float | None]:
-    """Do the work of an unlimited run, if there is one and a half times the time for it; return the time.
+    """Do the work of an unlimited run, if the time suffices one and a half times; return its seconds.
 
-    Annealing that is broken off while it is hot has nothing to show; whether it can end is foreseen from a
-    few sweeps, which find something by themselves.
+    Annealing has no useful result while it is hot. A few sweeps, which are useful by themselves, predict
+    whether it can end in time.
     """
     trial = ctx.part(0.0, 0.1).unhurried()
     trial.rng = np.random.default_rng(0)  # the real run then draws the same numbers as without a limit
@@ -179,10 +181,10 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
 
 
 def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
-    """Anneal again, twice as long each time, while time remains: more time does more of the same.
+    """Anneal again, twice as long each time, while time remains.
 
-    From some length on, where column generation will not find the rest, it is tried again, just as long.
-    ``seconds`` is what the time before took.
+    Above a certain length, if column generation will not help, the length stays and annealing is
+    repeated. ``seconds`` is the time of the previous run.
     """
     sweeps, longest = SWEEPS, np.inf if problem.k <= SMALL else LONGEST
     while ctx.left > 1.2 * seconds * (growth := min(2.0, longest / sweeps)) and not ctx.over:
@@ -193,7 +195,7 @@ def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, s
 
 
 def _short(problem: Problem, start: Partition, ctx: Context) -> Partition:
-    """Search as long as it pays, with the same result on every machine."""
+    """Search as long as it pays; the result is the same on every machine."""
     if problem.records.points is not None:
         return _anneal(problem, start, ctx)
     refiner = REFINERS["exchange"]

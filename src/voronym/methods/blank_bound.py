@@ -12,27 +12,29 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS = 12
 SMALL = 16_000
-"""Largest number of pairs of a combination and a class for which the integer programme is solved."""
+"""Largest number of pairs of combination and class for which the integer programme is solved."""
 LARGE = 200_000
-"""Pairs up to which it is tried on request: the solver reads more of them for seconds, whatever its limit."""
+"""Largest number of pairs for which it is tried on request; for more, reading them takes the solver seconds.
+"""
 NODES = 2_000
-"""Most nodes of the integer programme: a number instead of a time, so that the result is reproducible."""
+"""Largest number of nodes of the integer programme; unlike a time limit, it gives reproducible results."""
 LONGEST = 600.0
 """Seconds for the integer programme of a whole table, if no time limit is given."""
 PARTS, PART, ENOUGH = 100, 80, 20
-"""Largest number of parts of a large table that are solved; combinations in each; parts without a gain after
-which it stops."""
+"""Largest number of parts of a large table to solve; combinations in each part; parts without a gain after
+which it stops.
+"""
 
 
 def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
     """Return a lower bound on the cost of any choice of gaps, and the prices that prove it.
 
-    Proof. Give every record r a price p_r so that in each class the k smallest of ``cost - p``, over all that
-    could be in it, have a sum of 0 or more. Then the records of a class, k or more, cost at least the sum of
-    their prices, since a mean of more is no smaller than that of the k smallest; and all records together at
-    least the sum of all prices. Prices begin with what each record costs where it is cheapest, and rise, all
-    at once, by the least mean of the k smallest over the classes of each, until nothing rises. Where k counts
-    households, a class has k records all the more.
+    Proof. Give every record r a price p_r, so that in each class the k smallest values of ``cost - p``,
+    over all records that could be in it, have a sum of at least 0. Then the records of a class, k or
+    more, cost at least the sum of their prices, because a mean over more is no smaller than the mean of
+    the k smallest. So all records cost at least the sum of all prices. Prices begin at the cheapest cost
+    of each record, and rise together, by the least mean of the k smallest over the classes of each, until
+    nothing rises. If k counts households, a class has at least k records, too.
     """
     c = choices
     price = c.cost[c.start[:-1]].copy()
@@ -60,10 +62,10 @@ def _room(c: Choices, price: Floats) -> Floats:
 
 
 def polish(search: Search, ctx: Context, *, exact: bool = False) -> float | None:
-    """Solve a small table to the optimum and return the proof.
+    """Solve a small table to the optimum, and return the proof.
 
-    A larger one is left as it is, unless ``exact`` is asked for: then parts of it are solved by themselves
-    first, and all of it with the time that is left.
+    A larger table is left unchanged, unless ``exact`` is requested: then parts of it are solved first,
+    and the whole with the remaining time.
     """
     c = search.choices
     everybody = np.arange(len(c.counts))
@@ -128,7 +130,7 @@ def solve_households(
     which, homes, labels : arrays of int, shape (n,)
         The combination of each record, its household, and the class it is in so far.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     exact : bool
         Whether a large table is solved, too, as far as the time allows.
     """
@@ -168,14 +170,14 @@ def _programme(
 ) -> tuple[Ints | None, float | None]:
     """Solve the integer programme of local suppression; return the records of each pair and the bound.
 
-    Each unit spreads its records over the classes that fit it, and a class has none of them, or k heads or
-    more: records, or households, each of which is there where one of its records is. A number of nodes ends
-    the work, or the time limit, or `LONGEST` seconds where there is neither.
+    Each unit spreads its records over the classes that fit it. A class is empty, or has at least k heads:
+    records, or households with a record in it. The work ends at a number of nodes, at the time limit, or
+    after `LONGEST` seconds without either.
 
     Parameters
     ----------
     cost, at, of : arrays, shape (e,)
-        For each pair of a unit and a class: what a record costs there, the unit and the class.
+        For each pair of unit and class: the cost of a record, the unit and the class.
     counts : array of int
         Records of each unit.
     others : array of int
@@ -183,7 +185,7 @@ def _programme(
     k : int
         Least number of heads of a class.
     home : array of int, optional
-        The household of each pair's unit, where k counts these.
+        The household of each pair's unit, if k counts households.
     """
     from scipy import sparse  # takes a while to load
     from scipy.optimize import Bounds, LinearConstraint, milp

@@ -1,7 +1,8 @@
 """Leave out records so that local suppression blanks fewer values of the others.
 
-Every combination of keys has a price that proves how few gaps will do (see `voronym.methods.blank_bound`).
-Those with the highest prices are tried, and those with the most gaps where nobody is left out.
+Every combination of keys has a price that proves the least number of gaps (see
+`voronym.methods.blank_bound`). Combinations with the highest prices are tried, and those with the most gaps
+if nobody is left out.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Records by the codes of their keys, some of which local suppression blanks.
+    """Records as codes of their keys, for local suppression.
 
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing.
+        The keys of each record as numbers; -1 for a missing value.
     k : int
         Least number of records that look alike.
     price : array, shape (d,)
-        What a missing value of each column costs.
+        The cost of a blanked value of each column.
     homes : array of int, optional
         The household of each record, which k counts.
     """
@@ -58,7 +59,7 @@ class Coded:
 
     @cached_property
     def choices(self) -> tuple[Choices, Ints]:
-        """The classes there can be, and the combination of each record."""
+        """The possible classes, and the combination of each record."""
         rows, which, counts = combinations(self.codes)
         return Choices.find(rows, counts, self.price, self.k, Context()), which
 
@@ -67,17 +68,17 @@ class Coded:
         return replace(self, codes=self.codes[rows], homes=None if self.homes is None else self.homes[rows])
 
     def prices(self, ctx: Context) -> Floats:
-        """Return the price of each record: the sum of all prices is a lower bound on any choice's cost.
+        """Return the price of each record; the sum of all prices is a lower bound on the cost of any choice.
 
-        So it is where some are left out: a class has fewer to choose from, and those who stay keep their
-        prices. Ties are broken by lot, the same for the same records.
+        This also holds if records are left out: a class then has fewer candidates, and the others
+        keep their prices. Ties are broken by a random number that depends only on the records.
         """
         choices, which = self.choices
         lots = np.random.default_rng(zlib.crc32(np.ascontiguousarray(self.codes).tobytes()))
         return least(choices, ctx)[1][which] + TIE * lots.random(self.n)
 
     def chosen(self, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
-        """Return the records to leave out, and the cost of gaps of all, of the others, and its bound."""
+        """Return the records to leave out, the cost of all gaps, that of the others, and its bound."""
         many = min(many, int(may.sum()))
         near = self.prices(ctx.part(0.0, 0.1))
         proven = max(0.0, float(np.sort(near - TIE)[: self.n - many].sum()))

@@ -1,10 +1,10 @@
-"""Classes of records with gaps that obey models, too.
+"""Make classes of records with gaps obey models.
 
-Merging joins a class that breaks a model with the one with which it loses least: both publish what all of
-their records share. What models ask never gets worse when classes are joined (see
-`voronym.privacy.cells.Judge`), so this ends: with a single class, at worst, that publishes nothing but what
-everybody shares. The other ways, such as exchanges of records, are those of `voronym.privacy.enforce`; to
-them records are near that share many values. The way with the fewest gaps is kept.
+Merging joins a class that breaks a model with the class that gives the smallest loss; both publish the values
+that all their records share. Demands of models never get worse by joining (see
+`voronym.privacy.cells.Judge`), so this ends, at worst with a single class. Other ways, such as exchanges of
+records, are those of `voronym.privacy.enforce`; records that share many values count as near. The way with
+the fewest gaps is kept.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from voronym.problem import Problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-FEW = 0.1
+JOINED_SHARE = 0.1
 """Share of the classes joined at a time if a sum over all of them is too large."""
 NEAR = 8
 """Number of classes, the cheapest first, that are tried as partners."""
 SLOW = 1e-4
-"""Seconds per record that methods other than merging may take: with less time left they do not start."""
+"""Seconds per record that methods other than merging may take; with less time left they do not start."""
 LEVELS = 64
 """Most values of a key that exchanges distinguish: a column of numbers each."""
 
@@ -61,8 +61,8 @@ def obey(
     k : int
         The least size of a class.
     how : str
-        How classes are made to obey: a name of `voronym.privacy.enforce.WAYS`, or "auto", which keeps the
-        way with the cheapest gaps.
+        The way to enforce models: a name of `voronym.privacy.enforce.WAYS`, or "auto", which keeps the way
+        with the cheapest gaps.
     """
     part, asked = Partition(labels, k=k), Requirements(judges)
     if how == "auto":
@@ -83,7 +83,7 @@ def obey(
 
 
 def missing(codes: Ints, labels: Ints, price: Floats) -> float:
-    """Return the cost of the blanked values if a class publishes only what its records share."""
+    """Return the cost of blanked values if each class publishes only the values that its records share."""
     gaps = shared(codes, labels, int(labels.max()) + 1)[labels] < 0
     return float(((codes >= 0) & gaps).sum(axis=0) @ price)
 
@@ -91,8 +91,8 @@ def missing(codes: Ints, labels: Ints, price: Floats) -> float:
 def _indicators(codes: Ints, price: Floats) -> Floats:
     """Return a 0/1 column for each value of each key, so that records with equal values are near.
 
-    Where a key has many values, several share a column: exchanges then tell them apart less well, and what
-    is published does not depend on it.
+    If a key has many values, several of them share a column. Exchanges then distinguish them less well,
+    but published values do not depend on it.
     """
     columns = []
     for column, worth in zip(codes.T % LEVELS, price, strict=True):
@@ -106,15 +106,15 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing.
+        The keys of each record as numbers; -1 for a missing value.
     labels : array of int, shape (n,)
         Their classes.
     judges : sequence of Judge
         Which accept the table as one class.
     price : array, shape (d,)
-        What a missing value of each column costs.
+        The cost of a blanked value of each column.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     """
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     first = 0
@@ -132,7 +132,7 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
 
 
 def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
-    """Return the classes that a judge refuses; of an excessive sum, those that add most to it."""
+    """Return the classes that a judge refuses; for an excessive sum, the classes that contribute most."""
     bad = np.zeros(many, bool)
     most = np.zeros(many)
     for judge in judges:
@@ -143,15 +143,15 @@ def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
             bad |= far > 0.0
     if bad.any() or not most.any():
         return np.flatnonzero(bad)
-    return np.sort(np.argsort(-most, kind="stable")[: max(1, int(FEW * many))])
+    return np.sort(np.argsort(-most, kind="stable")[: max(1, int(JOINED_SHARE * many))])
 
 
 def _partners(
     codes: Ints, labels: Ints, many: int, bad: Ints, judges: Sequence[Judge], price: Floats
 ) -> list[tuple[float, int, int]]:
-    """Return the partner with which each class is joined, and the cost.
+    """Return for each refused class the partner to join, and the cost.
 
-    Of the cheapest few it is the first with which it obeys, or else the cheapest.
+    Among the few cheapest partners it is the first that makes the class obey, else the cheapest.
     """
     rows = shared(codes, labels, many)
     size = np.bincount(labels, minlength=many)

@@ -1,10 +1,10 @@
-"""A better proof of how few values can be made missing: prices of records, raised step by step.
+"""A better lower bound on the cost of blanked values, from record prices that rise step by step.
 
-Every record has a price, and each class is published as is cheapest for it alone: by nobody, or by k heads or
-more, those whose cost is below their price among them. All prices together, less what the classes gain, are
-no more than what any choice costs: in it every record is in one class, whose members cost at least their
-prices less the gain of that class. So any prices prove something, and better ones are found by raising those
-of records that no class takes, and lowering those that several do (a subgradient of the Lagrangian dual).
+Every record has a price. Each class chooses its cheapest publication on its own: empty, or with at least k
+heads, including all records whose cost is below their price. The sum of prices less the gains of the classes
+is a lower bound: in any solution every record is in one class, whose members cost at least their prices less
+the gain of the class. So any prices prove a bound. Better prices raise those of records that no class takes,
+and lower those that several classes take (a subgradient of the Lagrangian dual).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Floats = NDArray[np.float64]
 ROUNDS, FEWEST, WORK = 300, 20, 60_000_000
 """Most and fewest steps; and offers examined in all of them."""
 PATIENCE, SHORTER = 8, 0.6
-"""Steps without a gain after which a step is shortened, and the factor."""
+"""Number of steps without a gain after which the step is shortened, and the factor."""
 
 
 def raised(
     choices: Choices, which: Ints, homes: Ints | None, price: Floats, cost: float, ctx: Context
 ) -> float:
-    """Return a lower bound on the cost of any choice of gaps, if one is known.
+    """Return a lower bound on the cost of any choice of gaps.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def raised(
     homes : array of int, optional
         The household of each record, which k counts.
     price : array, shape (m,)
-        Prices of the combinations to begin with; 0 for those that are common (see `voronym.methods.blanks`).
+        First prices of the combinations; 0 for common ones (see `voronym.methods.blanks`).
     cost : float
-        What the best choice so far costs.
+        The cost of the best choice so far.
     ctx : Context
         Its time limit ends the search for prices, after some steps in any case.
     """
@@ -77,10 +77,11 @@ def raised(
 
 
 def _offers(c: Choices, which: Ints, homes: Ints | None) -> tuple[Offers, Ints]:
-    """Return the classes each unit may be published in, and its combination; -1 for helpers.
+    """Return the classes in which each unit may be published, and its combination; -1 for helpers.
 
-    A unit is a combination, or one in one household. Those whose combination is common cost nothing where
-    they are: their price stays 0, and of all that could help in a class the cheapest alone have k heads.
+    A unit is a combination, or a combination within a household. Units of common combinations cost
+    nothing where they are: their price stays 0. Among possible helpers of a class, only the cheapest with
+    k heads are kept.
     """
     m = len(c.counts)
     if homes is None:

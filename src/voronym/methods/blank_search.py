@@ -1,6 +1,6 @@
-"""Which record is published in which class: a search by annealing, for any unit that k counts.
+"""Search by annealing for the class in which each record is published, for any unit that k counts.
 
-The state is one class for each record; those who are alike are told apart by their households alone. See
+The state is a class for each record; equal records differ only by their households. See
 `voronym._kernels.blanks` for the moves.
 """
 
@@ -19,11 +19,11 @@ from voronym.methods.blanks import Choices
 
 Ints = NDArray[np.int64]
 PROPOSALS, FEWEST, MOST = 600, 100_000, 6_000_000
-"""Proposals for each record of a rare combination; fewest in all; most in all without a time limit."""
+"""Proposals per record of a rare combination; smallest total; largest total without a time limit."""
 HOT, COLD = 1.0, 0.15
 """Temperatures, in prices of a usual gap."""
 QUENCH = 60
-"""Proposals per record at the lowest temperature, if a search is stopped while it is hot."""
+"""Proposals per record at the lowest temperature, if a search must stop while it is hot."""
 ROOM = 400
 """Largest number of records that one proposal may move."""
 PIECE = 4_000
@@ -42,11 +42,11 @@ def anneal(
     which : array of int, shape (n,)
         The combination of each record.
     homes : array of int, optional
-        The household of each record, which k counts; None where it counts records.
+        The household of each record, which k counts; None if it counts records.
     ctx : Context
         Its time limit is used up by longer searches; without one the result is the same on every machine.
     prove : callable
-        Takes what a choice costs, and returns what any choice costs at least: once that is reached, the
+        Takes the cost of a choice, and returns a lower bound on any choice's cost; when it is reached, the
         search ends.
 
     Returns
@@ -54,7 +54,7 @@ def anneal(
     array of int, shape (n,)
         The class of each record.
     float
-        What any choice costs at least.
+        A lower bound on the cost of any choice.
     """
     begun = now()
     best = _annealed(choices, which, homes, PROPOSALS, MOST, ctx)
@@ -73,9 +73,9 @@ def anneal(
 def _annealed(
     choices: Choices, which: Ints, homes: Ints | None, each: int, most: int | None, ctx: Context
 ) -> Ints:
-    """Anneal once, from the state in which everybody has as few gaps as their neighbours allow.
+    """Anneal once, from a state in which each record has as few gaps as its neighbours allow.
 
-    Where the time ends before, the last proposals are made at the lowest temperature, within the time.
+    If the time ends early, the last proposals are made at the lowest temperature, within the time.
     """
     fits, crew = _fits(choices), _crew(choices, which, homes)
     kernels.settle(fits, crew, choices.k)
@@ -127,7 +127,7 @@ def _fits(c: Choices) -> kernels.Fits:
 
 
 def _crew(c: Choices, which: Ints, homes: Ints | None) -> kernels.Crew:
-    """Publish everybody as cheaply as can be, in classes that may be too small."""
+    """Return everybody in their cheapest class, even if some classes are too small."""
     n, m, classes = len(which), len(c.counts), len(c.kept)
     home = np.arange(n) if homes is None else np.unique(homes, return_inverse=True)[1].reshape(-1)
     at = c.of[c.start[:-1]][which]
@@ -162,6 +162,6 @@ def _crew(c: Choices, which: Ints, homes: Ints | None) -> kernels.Crew:
 
 
 def _distinct(labels: Ints, codes: Ints, many: int) -> Ints:
-    """Return how many different codes each label has."""
+    """Return the number of distinct codes of each label."""
     pairs = np.unique(labels * (int(codes.max()) + 1) + codes)
     return np.bincount(pairs // (int(codes.max()) + 1), minlength=many)

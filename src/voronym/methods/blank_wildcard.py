@@ -1,8 +1,8 @@
-"""The number of gaps in tools that let a gap match everything; only for comparison.
+"""Count the gaps that other tools need, in which a gap matches everything; only for comparison.
 
-A record is safe, as they count, when k records or more match it, itself counted: in every key the two have
-the same value, or one of them has a gap. Fewer gaps do, because every gap made for one record makes it match
-others. Such a table is not k-anonymous to an intruder who repeats the work (see `docs/suppression.md`).
+In these tools a record is safe if at least k records match it, including itself: in every key both have the
+same value, or one has a gap. This needs fewer gaps, because each gap also makes the record match others. Such
+a table is not k-anonymous against an intruder who repeats the work (see `docs/suppression.md`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def matches(codes: Ints, row: Ints, counts: Ints) -> int:
 
 
 def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | None = None) -> int:
-    """Return how many values a greedy search blanks until k records match every record.
+    """Return the number of values that a greedy search blanks until k records match every record.
 
-    Records that fewer than k match are looked at one after the other, the loneliest first. Of the cheapest
-    sets of their values it is the first that suffices. Where there are households, records of the same one
-    count once.
+    Records with fewer than k matches are treated one by one, those with the fewest first. Their cheapest
+    sufficient set of values is blanked. If there are households, records of the same household count
+    once.
     """
     rows, which, many = combinations(codes)
     heads = many

@@ -1,9 +1,9 @@
-"""Choose values to blank so that records with gaps are alike: the possible classes and their members.
+"""Choose values to blank so that records with gaps are alike: possible classes and their members.
 
-A record is published with some of its keys and gaps for the others. A *class* is a set of columns that are
-kept and their values; all that are published in it look alike. A gap is a value of its own: a class with a
-gap and one without are two. So a class is of use only if k records or more have its values, and these are
-found column by column: what too few share, fewer share with one more column.
+A record is published with some of its keys, and gaps in the others. A *class* is a set of kept columns and
+their values; all records published in it look alike. A gap is a value of its own, so a class with a gap
+differs from one without. A class is useful only if at least k records have its values. These classes are
+found column by column: if too few records share some values, adding a column does not help.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from voronym.errors import InputError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-MOST = 30_000_000
-"""Largest number of pairs of a combination of keys and a class in which it can be published."""
+MOST_PATTERNS = 30_000_000
+"""Largest number of pairs of a combination of keys and a class that fits it."""
 SAME = 1e-9
-"""Costs that differ by less than this are equal."""
+"""Costs with a smaller difference count as equal."""
 
 
 def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct rows in order, which of them each row is, and how often each occurs.
+    """Return the distinct rows in order, the index of each row among them, and their counts.
 
-    The same as `numpy.unique` by rows, in less time.
+    The same as `numpy.unique` by rows, but faster.
 
     Examples
     --------
@@ -46,23 +46,23 @@ def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Combinations of keys, and the classes in which they can be published.
+    """Combinations of keys, and the classes in which each can be published.
 
     Parameters
     ----------
     codes : array of int, shape (m, d)
-        The distinct combinations of keys; -1 where a value is missing already, which costs nothing.
+        The distinct combinations of keys; -1 for a value that is already missing, which costs nothing.
     counts : array of int, shape (m,)
         Records with each.
     price : array, shape (d,)
-        What one missing value of a column costs.
+        The cost of one blanked value of a column.
     k : int
         Least number of records in a class.
     row, of, cost : arrays, shape (e,)
-        All pairs of a combination and a class that it can be in, by combination, the cheapest first; and what
-        a record costs there.
+        All pairs of combination and fitting class, by combination, the cheapest first; and the cost of a
+        record there.
     start : array, shape (m + 1,)
-        Where the pairs of each combination begin.
+        First pair of each combination.
     kept : array of int, shape (c,)
         The columns that a class keeps, a bit each. The first class keeps none.
     sample : array of int, shape (c,)
@@ -108,10 +108,10 @@ class Choices:
                 kept += [mask | 1 << c] * int(enough.sum())
                 sample += some[first[enough]].tolist()
                 many, total = many + int(enough.sum()), total + len(mine)
-                if total > MOST:
+                if total > MOST_PATTERNS:
                     raise InputError(
-                        f"more than {MOST:,} patterns of gaps are possible: take fewer keys, or recode "
-                        "them to fewer values first"
+                        f"more than {MOST_PATTERNS:,} patterns of gaps are possible: take fewer keys, or "
+                        "recode them to fewer values first"
                     )
                 todo.append((mask | 1 << c, c + 1, mine, own))
         return cls._sorted(codes, counts, price, k, np.concatenate(rows), np.concatenate(classes),
@@ -148,7 +148,7 @@ class Search:
     Parameters
     ----------
     choices : Choices
-        What there is to choose from.
+        The possible choices.
     """
 
     choices: Choices

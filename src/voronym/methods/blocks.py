@@ -1,9 +1,9 @@
-"""Several methods in one release: each block of keys has its own, and k counts all keys together.
+"""Several methods in one release: each block of keys has its own method, and k counts all keys together.
 
-Blocks that are made independently would promise nothing: k records share their categories and k share their
-numbers, and yet one of them may be alone with both. So blocks are nested. The first makes classes of k or
-more; every later one makes groups of k or more *inside* each class that is there. An intruder who knows all
-keys of a person finds a group of the last block, which has k.
+Independent blocks would promise nothing: k records share their categories and k share their numbers, and yet
+a record may be unique in both. So blocks are nested. The first makes classes of at least k; each later one
+makes groups of at least k *inside* each class. An intruder who knows all keys of a person finds a group of
+the last block, which has k.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Block:
     method : str
         A method that makes groups.
     options : mapping
-        Those of the method.
+        Options of the method.
     """
 
     columns: tuple[str, ...]
@@ -121,15 +121,15 @@ def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
 @release_method(
     NAME,
     guarantee="k records or more share all published keys, whatever the methods of the parts are",
-    cost="that of the methods of the parts, the later ones within each class of the earlier ones",
+    cost="the sum over the parts; later parts run within each class of earlier ones",
     reference="this project",
     timed=True,
 )
 def blocks(
     table: Table, ctx: Context, options: Options, *, choices: ReleaseChoices, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Mask blocks of keys by a method each, the later ones within the classes of the earlier ones."""
-    del options  # those of the parts stand with them
+    """Mask blocks of keys, each by its own method, later ones within the classes of earlier ones."""
+    del options  # options of the parts are in their texts
     parsed = [Block.parse(text) for text in choices.blocks]
     check_blocks(parsed, table.keys)
     demands = demands_of(table, models)
@@ -161,7 +161,7 @@ def blocks(
 
 
 def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
-    """Return the choices of a run for one of its blocks, without those for other columns."""
+    """Return the choices of a run for one of its blocks; choices for other columns are removed."""
 
     def only(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return {
@@ -179,7 +179,7 @@ def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
 
 
 def _keyed(table: Table, block: Block) -> Table:
-    """Return the table with the keys of a block; other keys stay as they are."""
+    """Return the table with only the keys of a block as keys; other keys keep their values."""
     columns = tuple(
         replace(column, role="other") if column.role == "key" and column.name not in block.columns else column
         for column in table.schema.columns
@@ -240,7 +240,7 @@ def _released(
     k: int,
     models: Sequence[Model],
 ) -> tuple[Grouped, Ints]:
-    """Mask each class by a method that decides what its groups publish."""
+    """Mask each class by a method that decides on the published values of its groups."""
     function = METHODS[choices.method].function
     if not classes.any():
         made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)

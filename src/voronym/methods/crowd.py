@@ -1,13 +1,13 @@
-"""The units that are grouped: rows, or people where a person has several rows.
+"""The units that are grouped: rows, or people if a person has several rows.
 
-A person becomes one record, the centre of their rows, and people are grouped; all rows of a person are in one
-group and publish the same keys. So k people share every published combination, an intruder who knows several
-rows of a person finds the same group each time, and a person with many rows weighs no more than another in
-the mean. How the keys of a person change from row to row is lost, and counts: losses are of the rows, in
-percent of the rows' variance, as in a release without people (see `Crowd.loss`).
+A person becomes one record, the centre of their rows. All rows of a person are in one group and publish the
+same keys. So at least k people share every published combination, an intruder who knows several rows of a
+person finds the same group each time, and a person with many rows weighs no more than others. The change of
+keys from row to row is lost, and counts: losses are of the rows, in percent of the rows' variance (see
+`Crowd.loss`).
 
-Households are counted, not grouped: every group has people of at least k of them, however large they are.
-Where their pseudonyms are published, so that members can be seen together, see `voronym.methods.households`.
+Households are counted, not grouped: every group has people of at least k households. If pseudonyms of
+households are published, see `voronym.methods.households`.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Crowd:
     keys : Keys
         Its keys in the space.
     of_row : array, optional
-        The record of each row of the original; None where the rows themselves are grouped.
+        The record of each row of the original; None if the rows themselves are grouped.
     notes : tuple of str
-        What the keys have to say, and which of them change from row to row of a person.
+        Remarks about the keys, and on keys that change between rows of a person.
     rows : Table, optional
-        The original rows, where they are not what is grouped.
+        The original rows, if people are grouped instead.
     row_keys : Keys, optional
         Their keys in the space.
     """
@@ -95,11 +95,11 @@ class Crowd:
         check_heads(self.table.units, self.table.n, k)
 
     def demands(self, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
-        """Return the demands on groups by which k counts households."""
+        """Return the demands on groups that make k count households."""
         return household_demands(self.table.units, k)
 
     def only(self, rows: Ints) -> Crowd:
-        """Return some of the records, to get the demands on groups of them."""
+        """Return the crowd with some of its records, for the demands on their groups."""
         return Crowd(self.table.rows(rows), self.keys)
 
     def rows_of(self, records: Ints) -> Ints:
@@ -120,11 +120,12 @@ class Crowd:
         return "grouping" if self.of_row is None else "grouping people's means"
 
     def loss(self, part: Partition) -> float:
-        """Return the loss of the rows in these groups, in percent of one group of all rows.
+        """Return the loss of the rows in these groups, in percent of the loss of a single group.
 
-        Before centres become values that can occur. The centre of a group is the mean of its people, whatever
-        the number of their rows; each row is held against it, so that what changes from row to row of a
-        person is lost, too. Groups are made by the people's centres, whose loss is less than this.
+        This is before centres become possible values. The centre of a group is the mean of its
+        people, whatever the number of their rows. Each row is compared with it, so changes between
+        rows of a person are lost, too. Groups are made by the people's centres, whose loss is
+        smaller.
         """
         if self.of_row is None or self.row_keys is None:
             return _percent(self.keys.records.cost(part), self.keys.records.total)
@@ -138,7 +139,7 @@ class Crowd:
     def published_loss(self, part: Partition, published: Published | None = None) -> float:
         """Return the loss of the rows as published, in percent of their variance: the loss of a release.
 
-        ``published`` is what the groups publish, where it is not what the space says.
+        ``published``: values that the groups publish; by default those of the space.
         """
         table = self.table if self.rows is None else self.rows
         shown = self.keys.publish(part) if published is None else published
@@ -197,7 +198,7 @@ def check_heads(units: Units | None, people: int, k: int) -> None:
 
 
 def household_demands(units: Units | None, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
-    """Return the demands on groups of people by which k counts households; none without households."""
+    """Return the demands on groups of people that make k count households; empty without households."""
     if units is None or units.household is None:
         return []
     codes = np.unique(units.household, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -26,7 +26,7 @@ def enforcement(choices: ReleaseChoices) -> str:
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
     """Return the models that groups must obey in addition to k, with a judge for each confidential column.
 
-    What no partition can obey is refused here, before the work.
+    Models that no partition can obey are refused here, before the work.
     """
     for model in models:
         column = model.column
@@ -61,8 +61,9 @@ def obey(
 ) -> tuple[Partition, tuple[Cost, ...]]:
     """Make the groups obey one model after the other, and report the cost of each.
 
-    Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
-    is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
+    Groups that obey more models also obey fewer. If the search found a smaller loss with more models,
+    that loss counts for fewer, too. ``loss``: a function for the loss of groups, by default that of the
+    problem.
     """
     if how == "blind" and demands:  # the needs of single models stay secret
         demands = [

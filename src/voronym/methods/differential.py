@@ -33,7 +33,7 @@ AUTO = "tree"
 
 @dataclass(frozen=True)
 class DifferentialOptions(Options):
-    """Options of the method dp; ε and its scope are those of the model dp."""
+    """Options of the method dp; ε and its scope belong to the model dp."""
 
     grouping: str = option(
         "auto",
@@ -61,13 +61,11 @@ class DifferentialOptions(Options):
 def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
     """Publish noisy centres of groups that one person hardly changes."""
     del table, ctx, options
-    raise InputError(
-        f"method 'dp' needs the model that says how much is promised, such as {hint('models', 'dp=1.0')}"
-    )
+    raise InputError(f"method 'dp' needs a model with its ε, such as {hint('models', 'dp=1.0')}")
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
-    """Return the promise of differential privacy, if one is requested."""
+    """Return the requested differential privacy; None without it."""
     return private_among(map(parse_model, choices.models))
 
 
@@ -85,15 +83,15 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
         return model.rows or 1
     if model.rows is None:
         raise InputError(
-            f"dp: a {unit} may have several rows, and the noise depends on how many: say the most that any "
-            f"{unit} may have, such as {model},rows=5"
+            f"dp: a {unit} may have several rows, and the noise depends on their number: state the largest "
+            f"number of rows of a {unit}, such as {model},rows=5"
         )
     refuse_over(units_over(table, model.rows), unit, model.rows)
     return model.rows
 
 
 def units_over(table: Table, rows: int) -> int:
-    """Return how many units have more rows than are allowed."""
+    """Return the number of units with more rows than allowed."""
     assert table.units is not None  # noqa: S101 - for the type checker
     codes = table.units.household if unit_of(table) == "household" else table.units.person
     return int((np.bincount(np.asarray(codes)) > rows).sum())
@@ -140,13 +138,13 @@ def mask_private(
     ctx : Context
         Hears how far the work is. Its generator decides nothing that is published: noise is OpenDP's.
     model : DifferentialPrivacy
-        What is promised.
+        The promise.
     options : DifferentialOptions
         The grouping, the bounds and the hierarchies.
     k : int, optional
-        The size of groups; by default what suits the number of rows and columns, and ε.
+        The size of groups; by default it follows from the number of rows and columns, and ε.
     medians : sequence of str
-        Columns of which groups publish medians; categories have none.
+        Columns that publish medians of groups; categories cannot.
     """
     library()
     bounds = public_bounds(table, model, options)
@@ -202,7 +200,7 @@ def budget_of(model: DifferentialPrivacy, rows: int) -> Budget:
 def median_places(
     bounds: list[Bounds], options: DifferentialOptions, medians: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the places of columns with medians among the ordered ones; refuse groupings without medians."""
+    """Return the indices of columns with medians among the ordered ones; refuse groupings without medians."""
     lines = [bound.name for bound in bounds if isinstance(bound, Range)]
     places = tuple(lines.index(name) for name in medians if name in lines)
     if places and grouping_of(options) != "tree":
@@ -216,9 +214,9 @@ def median_places(
 def cells_of(
     records: Population, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
 ) -> tuple[Cells, int, Ints | None]:
-    """Return the cells of a release, the approximate size of groups, and the record behind each row.
+    """Return the cells of a release, the approximate group size, and the record behind each row.
 
-    The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
+    The last is None if all records are published, one row each; -1 marks a row without a record.
     """
     shown = shown_records(records, model, budget)
     cells, size = cells_in(shown, grouping, k)
@@ -232,13 +230,14 @@ class Shown:
     Parameters
     ----------
     records : Population
-        All; or as many as a noisy count says.
+        All records, or a noisy number of them.
     budget : Budget
-        What is left.
+        The remaining budget.
     stayed : array of int, optional
-        The record behind each row, -1 for nobody; None where all are published, or are elsewhere.
+        The record behind each row, -1 for nobody; None if all records are published, or are
+        elsewhere.
     spent : mapping
-        What the count cost.
+        The cost of the count.
     """
 
     records: Population
@@ -269,7 +268,7 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
 
 
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
-    """Return the weights of columns in the order of records: ordered ones, then categories."""
+    """Return the weights of columns in the order of records: ordered columns, then categories."""
     given = options.importance
     if not given:
         return ()
@@ -296,7 +295,7 @@ def public_bounds(table: Table, model: DifferentialPrivacy, options: Differentia
 
 
 def encode(table: Table, bounds: list[Bounds]) -> tuple[BoundedRecords, list[int]]:
-    """Return the records in their public bounds, and how many values of each column were outside."""
+    """Return the records within public bounds, and the number of values outside them, by column."""
     made = [bound.encode(table) for bound in bounds]
     ordered = [values for item, (values, _) in zip(bounds, made, strict=True) if isinstance(item, Range)]
     nominal = [values for entry, (values, _) in zip(bounds, made, strict=True) if isinstance(entry, Domain)]

@@ -12,7 +12,7 @@ from voronym.core.jsonable import ABSENT, KEY, plain
 
 @dataclass(frozen=True)
 class Recoding:
-    """One level of its hierarchy for each key, and the cost."""
+    """One level of its ladder for each key, and the cost."""
 
     levels: Mapping[str, int]
     loss: float
@@ -24,12 +24,12 @@ class Recoding:
 
 @dataclass(frozen=True)
 class Uniform:
-    """How the best levels for all records were found."""
+    """The search for the best levels of uniform coding: its size and result."""
 
     recodings: int
     looked_at: int
     heights: Mapping[str, int]
-    """The highest level of each key, which reveals nothing."""
+    """The highest level of each key, which hides everything."""
     frontier: tuple[Recoding, ...]
     """The best recoding for every number of suppressed records."""
 
@@ -43,7 +43,7 @@ class LatticeFigures(Figures):
 
 @dataclass(frozen=True)
 class Suppressed:
-    """Values that were made missing."""
+    """The blanked values of local suppression."""
 
     suppressed: Mapping[str, int]
     """Number of blanked values, by key."""
@@ -75,7 +75,7 @@ class PublicBounds:
 
 @dataclass(frozen=True)
 class Private:
-    """The public facts about a differentially private release: they reveal no more than its noise."""
+    """The public facts about a differentially private release; the data affect them only by its noise."""
 
     epsilon: float
     delta: float
@@ -83,7 +83,7 @@ class Private:
     scope: str
     """The columns that are private: "keys" or "all"."""
     relation: str
-    """Which tables are neighbours: "replace" or "add-remove"."""
+    """The relation of neighbouring tables: "replace" or "add-remove"."""
     unit: str
     rows: int
     """The most rows of a unit."""
@@ -93,15 +93,15 @@ class Private:
     """Approximate size of a group."""
     noise: str
     choice: str
-    """The mechanism by which categories are chosen."""
+    """The mechanism that chooses categories."""
     spent: Mapping[str, float]
     """The spent part of ε, or of ρ if δ is not 0."""
     cells: Mapping[str, Any]
     bounds: tuple[PublicBounds, ...]
     odds: float
-    """The largest factor by which anybody's odds change."""
+    """The largest factor by which the odds about a person change."""
     caught: float
-    """Largest share of people found by a test that errs on 1 % of others."""
+    """Largest share of people that a test can find with 1 % false alarms."""
     not_private: tuple[str, ...]
 
 
@@ -114,14 +114,14 @@ class PrivateFigures(Figures):
 
 @dataclass(frozen=True)
 class BlockFigures:
-    """The result for keys masked by a method of their own."""
+    """The result for a block of keys, which has its own method."""
 
     columns: tuple[str, ...]
     method: str
     groups: int | None
     loss: float | None
     gaps: int
-    """Values that were made missing."""
+    """Number of blanked values in this block."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class BlocksFigures(Figures):
     """The figures of each block's method."""
 
     def of(self, kind: type[F]) -> F | None:
-        """Return the figures of a kind among those of all blocks."""
+        """Return the figures of a class among those of all blocks; None if there are none."""
         own = [made for figures in self.within if (made := figures.of(kind)) is not None]
         return own[-1] if own else super().of(kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures of all blocks, and of each method that has some."""
+        """Return the figures of all blocks, together with the figures of each method."""
         out = {name: value for figures in self.within for name, value in figures.to_dict().items()}
         return out | Figures(mean_weights=self.mean_weights).to_dict() | {"parts": plain(self.parts)}

@@ -23,8 +23,8 @@ def gather(
 ) -> nw.DataFrame[Any]:
     """Return the table with the published keys of its groups; rows and columns keep their order.
 
-    In front stand pseudonyms, where they are asked for; households in ``bare`` get none. Records in ``as_is``
-    share all keys with their group: what a mean of equal numbers rounds off is put back.
+    Requested pseudonyms come first; households in ``bare`` get none. Records in ``as_is`` share all keys
+    with their group, and get their exact values back instead of a rounded mean.
     """
     kept = [
         name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"

@@ -40,25 +40,26 @@ from voronym.table.table import Table
 from voronym.table.values import first_rows
 
 PUBLISHED_BY = ("auto", "pairs")
-"""The methods that minimise the loss as published; the others minimise that of means."""
+"""Methods that minimise the loss as published; all others minimise the loss of means."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Given groups, and the published values that living ones repeat.
+    """Given groups, and the published values that living groups repeat.
 
     Parameters
     ----------
     numbers : array of int, shape (n,)
         The group of each record.
     publish : callable, optional
-        ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
+        ``(frame, numbers) -> frame``: replaces the new published values of groups, one row each, by earlier
+        ones.
     sentence : str
-        What was done.
+        A sentence about the work.
     frame : narwhals DataFrame, optional
-        Of methods that say themselves what groups publish: the keys of each row, of new groups.
+        For methods that decide on published values: the keys of each row, for new groups.
     schema : Schema, optional
-        The schema of these, where the method changes kinds.
+        The schema of the published table, if the method changes kinds.
     """
 
     numbers: NDArray[np.int64]
@@ -167,7 +168,7 @@ def _lost(crowd: Crowd, choices: ReleaseChoices, k: int, part: Partition) -> flo
 def _published(
     crowd: Crowd, part: Partition, kept: Kept | None, choices: ReleaseChoices, k: int
 ) -> Published:
-    """Return the published values of the groups; living groups repeat their earlier ones."""
+    """Return the published values of the groups; living groups repeat their earlier values."""
     published = crowd.keys.publish(part)
     if published.schema is None:  # else the space publishes ranges itself
         published = published_ranges(crowd.table, crowd.keys, part, published, choices, k)
@@ -215,9 +216,9 @@ def _groups(
 ) -> tuple[Partition, Bound | None]:
     """Divide the records, and report the proven bound on the loss.
 
-    ``equal`` are classes of records with the same keys: those of k or more stay as they are where that loses
-    less. Where models are demanded they do if all classes obey them; but never against an intruder who knows
-    the method, to whom that choice would tell something about confidential values.
+    ``equal``: classes of records with equal keys. Classes of at least k stay unchanged if that loses
+    less. With models, they stay only if all classes obey them; against an intruder who knows the method
+    they never do, because this choice would reveal something about confidential values.
     """
     (problem if method.weighted else problem.unweighted()).check_method(method)
     if demands and equal is not None and way != "blind":
@@ -250,7 +251,7 @@ def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
 
 
 def group(problem: Problem, method: Method, options: Options, ctx: Context) -> Partition:
-    """Divide records into groups of k or more; a single group if there are few."""
+    """Divide records into groups of at least k; a single group below 2k records."""
     if problem.n < 2 * problem.k:
         return problem.one_group()
     half = ctx.part(0.0, 1.0, time=0.5)  # models are enforced in the rest of the time
@@ -296,7 +297,7 @@ def _together(
     demands: Sequence[tuple[str, tuple[Judge, ...]]],
     ctx: Context,
 ) -> tuple[Partition, tuple[Cost, ...], NDArray[np.int64]]:
-    """Group households as units, and those of rare sizes member by member; also return the latter."""
+    """Group households as units, and households of rare sizes member by member; return the latter, too."""
     if demands:
         named = ", ".join(name for name, _ in demands)
         raise InputError(

@@ -1,13 +1,13 @@
 """Households with visible members: grouped as units, published consistently.
 
-Where the pseudonym of a household is published, its members are a pattern: a couple of 34 and 36 with two
-children. So households of the same number of members are grouped, k at a time, and their members are laid
-side by side, from first to last by their keys: the first members of a group's households get the same keys,
-the second members, and so on. Then the whole pattern of every household is shared by k of them, keys that all
-members share still agree, and nobody's household changes its size.
+If the pseudonym of a household is published, its members form a pattern, such as a couple of 34 and 36 with
+two children. So households of equal size are grouped, at least k at a time, and their members are matched in
+the order of their keys: the first members of all households in a group get the same keys, then the second
+members, and so on. At least k households then share the whole pattern, keys that all members share still
+agree, and no household changes its size.
 
-Sizes that fewer than k households have cannot be shared. Their members get no pseudonym, and are grouped
-one by one, each group with people of at least k households.
+Sizes of fewer than k households cannot be shared. Their members get no pseudonym and are grouped one by one,
+each group with people of at least k households.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Ints = NDArray[np.int64]
 
 
 def sizes_together(household: Ints, k: int) -> tuple[dict[int, Ints], Ints]:
-    """Return the households by size, for sizes that k or more have, and those of all other sizes.
+    """Return the households by size, for sizes of at least k households, and the households of other sizes.
 
-    The others are none, or at least k: the rarest of the shared sizes join them until they are.
+    The others are none or at least k: the rarest sizes join them until they are.
     """
     size_of = np.bincount(household)
     sizes, often = np.unique(size_of, return_counts=True)
@@ -54,14 +54,14 @@ def group_households(
     household : array
         The household of each, 0, 1, 2, ...
     method, options
-        How groups are made.
+        The method that makes groups.
     ctx : Context
-        Of this work.
+        Context of this work.
 
     Returns
     -------
     labels : array
-        The group of each member; -1 for those of households that are grouped one by one.
+        The group of each member; -1 for households that are grouped member by member.
     rest : array
         The households of these.
     """

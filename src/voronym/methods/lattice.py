@@ -1,14 +1,14 @@
-"""Uniform coding: the same categories for everybody, chosen optimally by a search of few combinations.
+"""Uniform coding: the same categories for everybody, with the optimum found by testing few combinations.
 
 A *recoding* gives every key one level of its ladder. Classes that break k or a model are suppressed: their
-keys are not told. The loss of a recoding is the certainty penalty of what is published; a suppressed record
-counts in full. Searched is the least loss for every number of suppressed records up to a limit.
+keys are hidden. The loss of a recoding is the certainty penalty of the published values; a suppressed record
+counts in full. The search finds the least loss for every number of suppressed records up to a limit.
 
-Two facts spare most recodings. The loss is at least that of telling every record at these levels, which
-is known beforehand and grows with the levels, whatever the models are. And as classes only grow with the
-levels, records in classes below k can only become fewer: what a recoding has to suppress for k, every finer
-one has to, too. Nothing of the kind is assumed of other models: under entropy l-diversity, t-closeness or
-delta-disclosure a class that holds may join one that does not, and more have to be suppressed.
+Two facts exclude most recodings. The loss is at least the loss at these levels without suppression, which is
+known beforehand and grows with the levels. And classes only grow with the levels, so the number of records in
+classes below k can only fall: a finer recoding suppresses at least as many for k. This is not assumed for
+other models: under entropy l-diversity, t-closeness or delta-disclosure a class that holds may join one that
+does not, and more records must be suppressed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from voronym.table.table import Table
 from voronym.table.units import Units
 
 Ints = NDArray[np.int64]
-MOST = 20_000_000
+MOST_RECODINGS = 20_000_000
 """Largest number of recodings."""
 
 
@@ -62,13 +62,13 @@ class Lattice:
     k : int
         Least size of a class.
     judges : sequence of Judge
-        What classes must obey beyond k.
+        Demands on classes in addition to k.
     limit : int
         Records that may be suppressed.
     weights : array
-        Of the columns.
+        Weights of the columns.
     units : Units, optional
-        Who is behind the rows: k counts people or households.
+        The people or households behind the rows, which k counts.
     """
 
     columns: Sequence[Ladder]
@@ -84,10 +84,10 @@ class Lattice:
         self.n = self.columns[0].codes.shape[1]
         self.shape = tuple(column.height + 1 for column in self.columns)
         many = float(np.prod(self.shape, dtype=np.float64))
-        if many > MOST:
+        if many > MOST_RECODINGS:
             raise InputError(
                 f"the hierarchies have {many:.1e} combinations of levels, "
-                f"more than {MOST:,}: take fewer keys, or hierarchies with fewer levels"
+                f"more than {MOST_RECODINGS:,}: take fewer keys, or hierarchies with fewer levels"
             )
         per = [w * column.penalty.sum(axis=1) for column, w in zip(self.columns, self.weights, strict=True)]
         scale = 100.0 / (self.n * float(self.weights.sum()))
@@ -95,9 +95,9 @@ class Lattice:
         for axis, cost in enumerate(per):
             base += scale * cost.reshape([-1 if at == axis else 1 for at in range(len(per))])
         self.base = base
-        """The loss of each recoding if nothing had to be suppressed: no more than the true one."""
+        """The loss of each recoding without suppression, a lower bound on the true loss."""
         self.least = np.zeros(self.shape, np.int64)
-        """Records that each recoding must suppress, at least, as far as is known."""
+        """Known lower bound on the number of records that each recoding must suppress."""
         room = 1 << int(2 * self.n + 1).bit_length()
         self._room = (np.empty(room, np.int64), np.empty(self.n, np.int64), np.empty(self.n, np.int64))
         self._done = np.zeros(self.shape, bool)
@@ -143,8 +143,8 @@ class Lattice:
     def suppressed(self, labels: Ints, sizes: Ints, small: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return the suppressed classes: those that break k or a model, and more if these need them.
 
-        Suppressed records are a class of their own, of k or more, that obeys the models, too: where it does
-        not, the smallest classes join it, the first to appear among equals. None beyond the limit.
+        Suppressed records form a class of at least k that must obey the models, too. If it does not,
+        the smallest classes join it, the first one in a tie. None above the limit.
         """
         gone = small.copy()
         classwise = [judge for judge in self.judges if not judge.additive]
@@ -189,7 +189,7 @@ class Lattice:
         self.front = sorted([*kept, new], key=lambda solution: solution.suppressed)
 
     def bound(self, least: int) -> float:
-        """Return the least loss found with at most this number of records suppressed."""
+        """Return the least known loss with at most this number of records suppressed."""
         return min((solution.loss for solution in self.front if solution.suppressed <= least), default=np.inf)
 
     def open(self, node: tuple[int, ...]) -> bool:
@@ -214,9 +214,9 @@ class Lattice:
                 self.look(node)
 
     def _climb(self, node: tuple[int, ...]) -> None:
-        """Bisect a path up from a recoding to the first one that suppresses no more than allowed.
+        """Bisect a path upwards from a recoding, to the first one that suppresses few enough records.
 
-        What is still too fine on the way rules out everything below it at once.
+        A recoding on the path that is too fine excludes all finer ones at once.
         """
         way = [node]
         while way[-1] != tuple(size - 1 for size in self.shape):
@@ -260,10 +260,10 @@ def lattice(
 ) -> Grouped:
     """Recode each key to one level of its hierarchy for all records; suppress those that break k or a model.
 
-    The problem: minimise the certainty penalty of what is published over all combinations of levels with at
-    most a share of suppressed records, whose keys are not told. Suppressed records are a class of their own
-    that keeps k and the models, too. Solved to the optimum, for every number of suppressed records up to
-    the limit; the others are proven to lose more.
+    Minimise the certainty penalty of the published values over all combinations of levels, with at most a
+    share of suppressed records, whose keys are hidden. Suppressed records form a class that keeps k and
+    the models, too. The optimum is found for every number of suppressed records up to the limit; all
+    other recodings are proven to lose more.
 
     References
     ----------

@@ -1,9 +1,9 @@
 """Leave out records so that the others lose least.
 
-A few people who are like nobody else cost a table most of its loss: whatever group they are in, its centre is
-far from everybody. With a budget, ``suppress = 1 %``, they stay out. Which ones is a search: records far from
-their nearest, or whole groups that cost much, and then exchanges between those outside and those inside, as
-long as one helps. What any other choice could have gained is bounded, see `least`.
+A few unusual people cause most of the loss: in any group they move the centre away from the others. With a
+budget, ``suppress = 1 %``, they stay out. The search tries records far from their nearest neighbours, and
+whole groups with a high cost. Then it exchanges records outside with records inside, as long as this helps.
+`least` bounds the gain of any other choice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SEARCHED = 20_000
-"""Records up to which trial groups are improved by search."""
+"""Up to this number of records, trial groups are improved by a search."""
 ROUNDS = 6
 """Number of times that exchanges and new groups alternate."""
 
@@ -48,19 +48,19 @@ class Left:
     Parameters
     ----------
     kept : array of bool, shape (n,)
-        Who stays in.
+        Whether each record stays in.
     before, after : float
         Information loss of trial groups in percent of the variance of all records: of all, and of those kept.
     least : float
         Lower bound on the loss of the remaining groups for any choice of records left out, in the same
         percent.
     strata : int
-        Strata, at most the same share of each of which is left out; 0 without strata.
+        Number of strata, each with at most the same share left out; 0 without strata.
     again : int
-        How many of them were left out of an earlier release, and stay out.
+        Number of them who were left out of an earlier release, and stay out.
     of_row : array of int, optional
-        The person of each row of the table, where several rows are of one: then people are left out, each
-        with all rows.
+        The person of each row of the table, if people have several rows. Then people are left out,
+        each with all rows.
     """
 
     kept: NDArray[np.bool_]
@@ -122,20 +122,20 @@ def leave_out(
     share : float
         The most that may be left out, from 0 to 1.
     ctx : Context
-        Of the search.
+        Context of the search.
     strata : array of int, optional
         The stratum of each record, which groups do not cross: at most the share of each is left out.
     may, out : arrays of bool, optional
-        Who may be left out, everybody by default; and who has to be, nobody by default.
+        Whether each record may be left out (default: all), and whether it must be (default: none).
     most : sequence of int, optional
-        How many may be left out of each stratum, instead of the share of each.
+        Largest number of records left out of each stratum, instead of the share.
     """
     n, total = problem.n, problem.total
     parts = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
     may = np.ones(n, dtype=bool) if may is None else may
     out = np.zeros(n, dtype=bool) if out is None else out
     kept = ~out
-    # Who was left out of an earlier release stays out, be they more than the share: otherwise the difference
+    # People left out of an earlier release stay out, even above the share: otherwise the difference
     # of the two releases would be theirs.
     many = [
         max(int(out[rows].sum()), min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k))
@@ -162,7 +162,7 @@ def leave_out(
 def _chosen(
     problem: Problem | Coded, many: int, ctx: Context, may: Bools
 ) -> tuple[Ints, float, float, float]:
-    """Return the records to leave out, and the cost of groups of all, of the others, and its bound."""
+    """Return the records to leave out, the cost of all groups, that of the others, and its bound."""
     if isinstance(problem, Coded):
         return problem.chosen(many, ctx, may)
     X, k = problem.points, problem.k
@@ -189,7 +189,7 @@ def _chosen(
 
 
 def prices(problem: Problem | Coded, ctx: Context) -> Floats:
-    """Return how far each record is from its k-1 nearest: the sum of the squared distances, or of gaps."""
+    """Return the price of each record: summed squared distances to its k-1 nearest records, or gaps."""
     if isinstance(problem, Coded):
         return problem.prices(ctx)
     points, k = problem.records.points, problem.k
@@ -204,8 +204,8 @@ def who_compares(
 ) -> tuple[Problem | Coded, Crowd, Ints | None]:
     """Return the records to choose from, their units, and their strata.
 
-    Who is far from everybody is seen in coordinates, in whatever space groups are made; but where values are
-    made missing, by the codes of the keys.
+    Outliers are found in coordinates, even if groups are made in another space; for local suppression, by
+    the codes of the keys.
     """
     if choices.strata:
         check_strata(table, choices.strata)
@@ -225,10 +225,10 @@ def who_compares(
 def least(near: Floats, k: int, many: int, columns: int) -> float:
     """Return a lower bound on the cost of the others' groups, for any ``many`` records left out.
 
-    Proof. Prices ``N_i / 2k``, N_i the squared distances of record i to its k-1 nearest of all, summed, are
-    at most the cost of any group of k or more records (see `voronym.certify.neighbours`). So groups of those
-    that are kept cost at least the sum of their prices, and that is least where the highest prices are
-    left out.
+    Proof. N_i is the sum of squared distances of record i to its k-1 nearest records. The prices ``N_i /
+    2k`` add up to at most the cost of any group of k or more records (see `voronym.certify.neighbours`).
+    So the groups of the kept records cost at least the sum of their prices, which is least if the highest
+    prices are left out.
     """
     cheap = np.sort(near)[: len(near) - many]
     return shave(math.fsum(cheap) / (2 * k), operations=k + 4 * columns)
@@ -287,8 +287,9 @@ def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[
 def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Bools) -> Ints:
     """Let each record outside, the nearest to a centre first, replace a worse record of that group.
 
-    A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``; one that joins the rest
-    costs ``(s-1)/s |x_j - c'|²`` with c' its mean. Each group is changed once, so these are exact.
+    A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``. A record j that joins
+    the rest costs ``(s-1)/s |x_j - c'|²``, with c' the mean of the rest. Each group changes only once, so
+    these values are exact.
     """
     sizes, means = part.sizes.astype(np.float64), part.centroids(X[inside])
     far = np.where(may[inside], np.square(X[inside] - means[part.labels]).sum(axis=1), -1.0)
@@ -328,10 +329,10 @@ def stay(
     choices: ReleaseChoices,
     known: Known | None = None,
 ) -> Left:
-    """Choose the records to leave out, by the recipe.
+    """Choose the records to leave out, as the recipe demands.
 
-    Nobody leaves who is in an earlier release of a ledger: what is lacking then would be theirs. Nobody comes
-    in whom an earlier one left out, for the same reason.
+    A person in an earlier release of a ledger cannot be left out, because the missing row would be
+    theirs. A person left out of an earlier release stays out, for the same reason.
     """
     if table.units is not None and table.schema.pseudonyms and table.units.household is not None:
         raise InputError(

@@ -41,7 +41,7 @@ WILDCARD = (
     "search, for comparison). Records with unusual gaps would then be unique."
 )
 NEARLY = 0.5
-"""Share of a key's blanked values above which the data holder is advised to recode it first."""
+"""Share of a key's values blanked above which the data holder is advised to recode it first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Gaps:
     kept : array of bool, shape (n, d)
         Which of its keys are published.
     cost, least : float
-        The price of all values that were made missing, and what any choice costs at least.
+        The price of all blanked values, and a lower bound for any choice.
     """
 
     labels: Ints
@@ -65,7 +65,7 @@ class Gaps:
 
     @property
     def gap(self) -> float:
-        """Largest possible excess of the cost over the least possible one, in percent."""
+        """An upper limit on the cost above the optimum, in percent."""
         if self.cost <= self.least * (1.0 + 1e-6) + 1e-6:
             return 0.0
         return 100.0 * (self.cost / self.least - 1.0) if self.least > 0.0 else np.inf
@@ -84,21 +84,21 @@ def suppress_locally(
     enforce: str = "auto",
     lots: np.random.Generator | None = None,
 ) -> Gaps:
-    """Choose values to blank so that each record looks like k or more, gaps included.
+    """Choose values to blank so that each record looks like at least k, gaps included.
 
-    Minimise the price of the values that are made missing, over all ways to publish every record with gaps so
-    that k or more records have the same values and the same gaps.
+    Minimise the price of the blanked values, over all ways to publish every record with gaps so that at
+    least k records have the same values and the same gaps.
 
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing already.
+        The keys of each record as numbers; -1 for a value that is already missing.
     k : int
         Least number of records that look alike.
     ctx : Context
-        Of the work. With a time limit the search goes on until it is over.
+        Context of the work. With a time limit the search continues until it ends.
     price : sequence of float, optional
-        What a missing value of each column costs; 1 by default.
+        The cost of a blanked value of each column; 1 by default.
     solve : bool
         Whether small tables are solved by an integer programme after the search.
     exact : bool
@@ -106,12 +106,12 @@ def suppress_locally(
     homes : array of int, optional
         The household of each record: then k counts households.
     judges : sequence of Judge
-        What classes must obey beyond k.
+        Demands on classes in addition to k.
     enforce : str
-        How they are made to obey: see `blank_models.obey`.
+        The way to enforce them: see `blank_models.obey`.
     lots : Generator, optional
-        Draws which of several equal records gets a gap, and where records of equal cost go: by default from
-        the system, so that nobody who has the program and the seed draws the same.
+        Chooses among equal records the one with a gap, and among classes of equal cost. By default the
+        system's generator, so that nobody can repeat the draw.
 
     Returns
     -------
@@ -162,10 +162,10 @@ def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
 
 
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
-    """Move records that have gaps to other classes in use that fit them and cost the same, by lot.
+    """Move records with gaps at random to other used classes that fit them at the same cost.
 
-    An intruder who knows all other cells runs the search again for each possible value of a gap. Of several
-    choices that cost the same it should not be known which the search ends with.
+    An intruder who knows all other cells can rerun the search for each possible value of a gap. So among
+    choices of equal cost the result must be unpredictable.
     """
     labels = labels.copy()
     load = np.bincount(labels, minlength=len(choices.kept))
@@ -188,7 +188,7 @@ def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Gener
 def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     """Return classes that publish everything their records share, and each record's published keys.
 
-    So every gap stands for several values. Classes that publish the same are one.
+    So every gap stands for several values. Classes that publish the same values are merged.
     """
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     rows = shared(codes, labels, int(labels.max()) + 1)
@@ -226,15 +226,15 @@ def local_suppression(
     k: int,
     models: Sequence[Model],
 ) -> Grouped:
-    """Blank as few single values of the keys as k allows, and publish all others as they are.
+    """Blank as few single values of the keys as k allows, and publish all others unchanged.
 
-    A gap counts as a value of its own: k records or more have the same values *and* the same gaps. That is
-    more than if a gap matched everything, as others count, and it holds for an intruder of either mind.
-    Values that were missing before cost nothing, and look like those that are made missing.
+    A gap counts as a value: at least k records have the same values *and* the same gaps. This is stricter
+    than tools in which a gap matches everything, and protects under both ways of counting. Values that
+    were already missing cost nothing, and look like blanked ones.
 
-    People with several rows are published alike in all of them: a key that changes from row to row is missing
-    in each. Households are counted; classes that break a model are joined, or exchange records (see
-    `blank_models`).
+    People with several rows are published alike in all of them: a key that changes from row to row is
+    blanked in each. Households are counted. Classes that break a model are joined, or exchange records
+    (see `blank_models`).
 
     References
     ----------
@@ -272,9 +272,9 @@ def local_suppression(
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
-    """Return the keys of published people as numbers, the person of each row, and the households.
+    """Return the keys of published people as codes, the person of each row, and the households.
 
-    Where several rows are of one person, a key that is not the same in all of them counts as missing.
+    If a person has several rows, a key that differs between them counts as missing.
     """
     codes = np.column_stack([table.codes(name) for name in table.keys])
     units = table.units
@@ -324,7 +324,7 @@ def _masked(
 def _describe_gaps(
     table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
-    """Report which values were blanked; ``more`` models than k were requested."""
+    """Return sentences about the blanked values; ``more``: whether other models than k were requested."""
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (

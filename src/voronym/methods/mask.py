@@ -1,8 +1,8 @@
-"""From a table to a masked one, whatever kind of method masks it.
+"""Mask a table by a method of any kind.
 
-Methods that make groups go through `voronym.methods.grouped`. The others, which publish values of the table
-or perturb it record by record, know neither strata nor people nor an intruder who knows the method: here they
-get them, all in the same way.
+Methods that make groups go through `voronym.methods.grouped`. Methods that publish values of the table, or
+perturb it record by record, do not know strata, people, or intruders who know the method. This module handles
+these for all of them.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ def mask(
     table : Table
         The records.
     ctx : Context
-        Its deadline, generator and progress are those of the whole work.
+        Deadline, generator and progress of the whole work.
     choices : ReleaseChoices
-        Those of the recipe.
+        Choices of the recipe.
     options : Options
-        Those of the method.
+        Options of the method.
     k : int
-        The least size of a group; 1 where none is asked for.
+        The smallest size of a group; 1 without a requirement.
     models : sequence of Model
-        What the release must hold.
+        Models that the release must satisfy.
     kept : Kept, optional
         Groups that are given: then none are made.
     """
@@ -141,7 +141,7 @@ def _private(
 
 
 def _kept(table: Table, kept: Kept) -> Grouped:
-    """Publish given groups: new ones by the method, others with their earlier values."""
+    """Publish kept groups with their earlier values, and new groups with the values of the method."""
     frame, publish = kept.frame, kept.publish
     assert frame is not None  # noqa: S101 - the method published something
     assert publish is not None  # noqa: S101 - groups are kept
@@ -167,7 +167,7 @@ def _kept(table: Table, kept: Kept) -> Grouped:
 def _released(
     table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Mask a table by a method that makes groups and decides what they publish."""
+    """Mask a table by a method that makes groups and decides on their published values."""
     function = METHODS[choices.method].function
     made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
     made = _in_other_ways(table, made, choices, k)
@@ -183,10 +183,10 @@ def _released(
 
 
 def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int) -> Grouped:
-    """Return the published values of groups, with means, medians or ranges in keys that ask for them.
+    """Return the published values of groups, with means, medians or ranges in keys that request them.
 
-    Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
-    same one, so that k of them still look alike.
+    In place of a gap of local suppression, a group can publish its range: all its records get the same
+    one, so that at least k still look alike.
     """
     if choices.space == "ranges" and choices.method != "lattice":  # whose levels are ranges
         lines = [name for name in table.keys if table.schema[name].kind not in ("nominal", "text")]
@@ -218,9 +218,9 @@ def _blind(
 ) -> Grouped:
     """Make groups by keys alone, of a size chosen before confidential values are read.
 
-    It is the first of a grid at which nearly all worlds pass that have the same values in random order. The
-    table passes, too, or nothing is released: an intruder who knows the method learns no more from the groups
-    than their counts.
+    The size is the first of a grid at which nearly all tables with the same values in random order pass.
+    If the table itself does not pass, nothing is released. So an intruder who knows the method learns
+    only the counts in the groups.
     """
     judges = [judge for _, own in demands_of(table, models) for judge in own]
     asked = Requirements(judges)
@@ -246,7 +246,7 @@ def _blind(
 
 
 def _of_people(labels: NDArray[np.int64], table: Table) -> Partition:
-    """Return the classes of rows as those of people, if people have several rows."""
+    """Return the classes of rows as classes of people, if people have several rows."""
     if table.persons is None:
         return Partition(labels)
     of_person = np.zeros(int(table.persons.max()) + 1, np.int64)
@@ -258,7 +258,7 @@ def _of_people(labels: NDArray[np.int64], table: Table) -> Partition:
 
 
 def _perturbed(table: Table, ctx: Context, choices: ReleaseChoices, options: Options) -> Masked:
-    """Mask a table record by record; of one person or household, equal records are masked alike."""
+    """Mask a table record by record; equal records of a person or household are masked alike."""
     method = METHODS[choices.method]
     if table.units is None:
         masked: Masked = method.run(table, ctx, options)

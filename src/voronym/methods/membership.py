@@ -29,19 +29,19 @@ HALVES, MOST = 4, 2000
 def membership(
     table: Table, model: DifferentialPrivacy, options: DifferentialOptions, k: int | None
 ) -> float:
-    """Return how many members a test by the nearest published record finds at 1 % false alarms.
+    """Return the share of members that a test by the nearest published record finds at 1 % false alarms.
 
-    Releases of random halves of the table are made in the same way, and never shown. A person in the other
-    half is an "other": the test is set so that it errs on 1 % of them.
+    Random halves of the table are released in the same way, without being shown. People of the other half
+    are non-members; the threshold is set so that the test errs on 1 % of them.
 
     Parameters
     ----------
     table : Table
         The originals.
     model : DifferentialPrivacy
-        What was promised.
+        The promise.
     options : DifferentialOptions
-        How groups were made.
+        The settings of the groups.
     k : int, optional
         Their size.
     """

@@ -1,7 +1,7 @@
 """The published values of groups, as the cost that a search minimises.
 
-Groups are made of coordinates, where the mean is the best centre. What is published is another value: the
-most frequent category, a whole number, a median where that is chosen. A search that knows it loses less.
+Groups are made in coordinates, in which the mean is the best centre. But a group publishes another value: the
+most frequent category, a whole number, or a chosen median. A search that accounts for this loses less.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from voronym.table.table import Table
 Floats = NDArray[np.float64]
 
 COARSE = 0.1
-"""Width of a grid, in standard deviations, above which rounding counts: below it costs less than a thousandth
-of the variance.
+"""Width of a grid, in standard deviations, above which rounding is accounted for; below it, rounding costs
+less than a thousandth of the variance.
 """
 
 
 def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> PublishedPoints | None:
-    """Return the keys with the cost of published values; None if means are nearly the same.
+    """Return the keys with the cost of their published values; None if means are nearly the same.
 
-    None, too, where records have weights, in spaces other than that of coordinates, and where ranges are
-    published, which have no variance.
+    Also None for records with weights, for other spaces than coordinates, and for published ranges, which
+    have no variance.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> Publi
     keys : Keys
         Their keys in the space.
     choices : ReleaseChoices
-        How each key is published.
+        The way to publish each key.
     """
     if isinstance(keys, Weighed) and keys.weights is None:
         plain, points = keys.plain, keys.records.points
@@ -73,7 +73,7 @@ class _Columns:
         self.inexact: list[Floats] = []
 
     def add(self, start: int, encoder: Any, median: bool) -> None:
-        """Take the coordinates of one encoder."""
+        """Add the coordinates of one encoder."""
         scale = self._scale(start)
         if isinstance(encoder, Nominal):
             if encoder.scale > 0.0:

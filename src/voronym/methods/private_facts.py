@@ -46,9 +46,9 @@ def public_figures(
     records: int,
     columns: Sequence[str],
 ) -> Private:
-    """Return the public facts about such a release; they depend on the data only through its noise.
+    """Return the public facts about a private release; they depend on the data only through its noise.
 
-    ``rows`` are the most of a unit; ``records`` and ``columns`` are those of the table.
+    ``rows``: the largest number of rows of a unit. ``records`` and ``columns``: those of the table.
     """
     epsilon, delta = float(model.epsilon or 0.0), model.delta
     kept = [name for name in columns if name not in {item.name for item in bounds}]
@@ -78,8 +78,8 @@ def public_figures(
 def in_strata(made: Sequence[Private], strata: Sequence[str]) -> Private:
     """Return the facts of a release whose strata were masked one by one.
 
-    A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
-    with rows in several, each stratum costs the share that its rows are of all that are allowed.
+    The stratum of a record is public and fixed, so the budget of each stratum is spent once. If a unit
+    has rows in several strata, each stratum costs its share of the allowed rows.
     """
     cells = [facts.cells for facts in made]
     return replace(

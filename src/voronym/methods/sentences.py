@@ -15,7 +15,7 @@ from voronym.table.table import Table
 
 
 def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
-    """State that groups do not cross strata."""
+    """Return a sentence that groups do not mix strata."""
     if not parts:
         return ()
     return (
@@ -56,7 +56,7 @@ def unit_sentences(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, .
 
 
 def against(way: str, part: Partition, obeyed: bool) -> tuple[str, ...]:
-    """State the intruder against whom the groups were made, if they had to obey models."""
+    """Return a sentence about the intruder that the groups protect against, if they had to obey models."""
     if not obeyed:
         return ()
     if way == "blind":

@@ -1,8 +1,8 @@
-"""Records that need no masking: k or more of them have equal keys already.
+"""Records that need no masking, because at least k of them have equal keys.
 
-A group of equal records publishes what they are and loses nothing. Where all records are in such classes the
-table is k-anonymous as it is. Where some are, the others can be grouped among themselves, or join the class
-that is nearest to each. What loses least of these and of grouping all records, as published, is taken.
+A group of equal records publishes their values and loses nothing. If all records are in such classes, the
+table is k-anonymous unchanged. Otherwise the others are grouped among themselves, or join their nearest
+class. The best of these and of grouping all records, by loss as published, is taken.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def equal_groups(labels: Ints, k: int, judges: Sequence[Judge] = ()) -> Partitio
 def groups_of(
     problem: Problem, equal: Ints, ctx: Context, divide: Divide, loss: Callable[[Partition], float]
 ) -> tuple[Partition, Bound | None]:
-    """Group records, and leave those in classes of k or more unchanged if that loses less.
+    """Group records; leave records in classes of at least k unchanged if that loses less.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def groups_of(
     equal : array of int, shape (n,)
         The class of equal records of each.
     ctx : Context
-        Of the whole grouping.
+        Context of the whole grouping.
     divide : callable
-        ``(problem, ctx) -> groups, and what was proven about their loss``.
+        ``(problem, ctx) -> groups, and a proven bound on their loss``.
     loss : callable
-        What groups lose, to compare them.
+        Loss of groups, for comparing them.
     """
     if (whole := equal_groups(equal, problem.k)) is not None:
         return whole, None
@@ -93,7 +93,7 @@ def _others(
 
 
 def _nearest(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints | None:
-    """Return the nearest class of k or more for each record; None if that takes long."""
+    """Return the nearest class of at least k for each record; None if the search would take long."""
     points, large = problem.records.points, np.flatnonzero(sizes >= problem.k)
     if points is None or len(rest) * len(large) * points.shape[1] > WORK:
         return None
@@ -115,7 +115,7 @@ def _joined(rest: Ints, near: Ints, equal: Ints) -> Ints:
 
 
 def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Add to the records as few of the nearest class as make k, if k of the class remain."""
+    """Add the fewest records of the nearest class that make k, if k of the class remain."""
     labels = _joined(rest, near, equal)
     members = np.argsort(equal, kind="stable")
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -129,9 +129,9 @@ def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
 
 
 def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Return the records that complete fewer than k leftovers, from the cheapest class.
+    """Return records from the cheapest class that complete fewer than k leftovers.
 
-    As few of a class as are needed, where k of it stay; else all of it.
+    Only as many as needed if at least k stay in the class; otherwise all of it.
     """
     lacking = problem.k - len(rest)
     large = np.flatnonzero(sizes >= problem.k)
@@ -162,7 +162,7 @@ def pure_groups(part: Partition, equal: Ints) -> NDArray[np.bool_]:
 
 
 def said_of(part: Partition, equal: Ints, k: int, counted: str) -> tuple[str, ...]:
-    """Report which records were left unchanged; ``counted`` is the plural noun for the units."""
+    """Return sentences about unchanged records; ``counted`` is the plural noun for the units."""
     sizes = np.bincount(equal)
     pure = pure_groups(part, equal)
     if sizes.min() >= k and pure.all():

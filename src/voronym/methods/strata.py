@@ -57,16 +57,16 @@ def divide_strata(
     problem : Problem
         All of them.
     strata : sequence of str
-        Keys whose values groups do not cross.
+        Keys whose values groups must not mix.
     ctx : Context
-        Of the whole grouping; a stratum gets its share of the time.
+        Context of the whole grouping; a stratum gets its share of the time.
     divide : callable
-        ``(problem, rows, ctx) -> groups and what each guarantee cost``, for some of the records.
+        ``(problem, rows, ctx) -> groups and the cost of each guarantee``, for some of the records.
 
     Returns
     -------
     partition, costs, strata
-        The groups of all records; what each guarantee cost in all; and each stratum.
+        The groups of all records; the cost of each guarantee; and each stratum.
 
     Raises
     ------

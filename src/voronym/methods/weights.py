@@ -1,8 +1,8 @@
-"""Published sampling weights: unchanged or, if they would identify somebody, group means.
+"""Publish sampling weights: unchanged, or as group means if they would identify somebody.
 
-A weight that nearly nobody shares is a fingerprint: anybody who has seen the file of the sample, or can
-compute the weight, finds the record. The mean weight of a group tells no more than the group does, and the
-weights of each group add up to what they did, so that weighted totals of the keys stay.
+A rare weight is a fingerprint: an intruder who has seen the sample, or can compute the weight, finds the
+record. The mean weight of a group reveals no more than the group. The weights of each group keep their sum,
+so weighted totals of the keys stay the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rare(table: Table, name: str, k: int) -> int:
 
 
 def averaged(table: Table, choices: ReleaseChoices, k: int) -> str | None:
-    """Return the column of weights, if groups publish its mean; None if it stays unchanged."""
+    """Return the column of weights if groups publish its mean; None if it is published unchanged."""
     name, way = choices.weights, choices.publish_weights
     if name is None or name not in table.columns or name in table.keys or way == "own":
         return None
@@ -42,16 +42,16 @@ def publish_weights(
     table : Table
         The originals.
     frame : narwhals DataFrame
-        What is published so far, row by row as the originals.
+        The published table so far, in the order of the originals.
     choices : ReleaseChoices
-        Which column has the weights, and what is published of it.
+        The column of weights, and the way to publish it.
     k : int
         Least size of a group.
 
     Returns
     -------
     frame, averaged, log, notes
-        The table; the column, where it was averaged; what was done; what the data holder should know.
+        The table; the column if it was averaged; sentences about the work; remarks for the data holder.
     """
     name = choices.weights
     if name is None:

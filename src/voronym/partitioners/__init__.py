@@ -1,16 +1,22 @@
 """Classical partitioners, one file each, behind one entry point.
 
-`front` has the door, `microaggregate`; `mdav` maximum distance to average; `md` maximum distance; `vmdav`
-variable-size MDAV; `tfrp` two fixed reference points; `mst` the minimum spanning tree; `mu_approx` a forest,
-with a proven factor; `dba` by density; `gsms` by what is left; `mhm` and `fdm` the best cut of a path;
-`univariate` the optimum of a single column.
+``front``       `microaggregate`, the entry point
+``mdav``        maximum distance to average; ``vmdav``: with variable sizes
+``md``          maximum distance
+``tfrp``        two fixed reference points
+``mst``         the minimum spanning tree
+``mu_approx``   a forest, with a proven factor
+``dba``         groups by density
+``gsms``        successive selection of groups
+``mhm``         the best cut of a path; ``fdm``: one tour, cut for every k
+``univariate``  the optimum of a single column
 
-Shared: `_classic` the promise about sizes that most of them make; `_order` paths and their cuts; `_near` the
-nearest of every record; `_cells` what is done to groups once they are made.
+Shared code: ``_classic`` has the promise about sizes, ``_order`` paths and their cuts, ``_near`` the nearest
+records of every record, ``_cells`` operations on finished groups.
 
 Examples
 --------
-Where groups are plain to see, all of them see the same:
+If groups are obvious, all methods find the same ones:
 
 >>> import voronym as vr
 >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]

@@ -26,10 +26,10 @@ def by_falling_loss(problem: Problem, part: Partition) -> NDArray[np.int64]:
 def dissolve_cells(problem: Problem, part: Partition, order: NDArray[np.int64], ctx: Context) -> Partition:
     """Visit the groups in an order, and dissolve each one if that lowers the loss.
 
-    The records of a group, lowest index first, move to the groups with the nearest centroids, which move with
-    them. If the sum of squares falls the group is gone, and groups that reached 2k records are split by MDAV;
-    if not, all stays as it was. Guarantee: k to 2k-1 records in every group, provided that ``part`` has, and
-    no more loss. O(n²/k) distances; memory O(n d).
+    The records of a group, lowest index first, move to the groups with the nearest centroids, which move
+    with them. If the sum of squares falls, the group is removed, and groups with 2k records are split by
+    MDAV; otherwise nothing changes. Guarantee: every group keeps k to 2k-1 records, and the loss does not
+    grow. O(n²/k) distances; memory O(n d).
     """
     X, k = problem.points, problem.k
     n, d = X.shape

@@ -27,7 +27,7 @@ def classic(
     name, cost, reference, options, univariate
         As for `voronym.method.algorithm`.
     more : str
-        What it promises beyond the sizes.
+        Its promise in addition to the sizes.
     """
     return algorithm(
         name,

@@ -18,8 +18,8 @@ from voronym.problem import Problem
 def neighbourhoods(X: NDArray[np.float64], k: int, ctx: Context) -> Around:
     """Find the neighbourhood of every record.
 
-    Among more than k equal records one may be missing from its own list. O(n) searches in the tree; memory
-    O(n (k + d)).
+    Among more than k equal records, a record may be missing from its own list. O(n) searches in the tree;
+    memory O(n (k + d)).
     """
     n, d = len(X), X.shape[1]
     near, centers, squares = np.empty((n, k), np.int64), np.empty((n, d)), np.empty(n)
@@ -36,7 +36,7 @@ def take_groups(
     *,
     begin: Callable[[Around, Rest], None] | None = None,
 ) -> NDArray[np.int64]:
-    """Take one record and its k-1 nearest after the other; the last few join the nearest group.
+    """Form groups one by one, of a chosen record and its k-1 nearest; the last few join the nearest group.
 
     Parameters
     ----------

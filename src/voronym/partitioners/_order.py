@@ -32,8 +32,8 @@ def nearest_next(X: NDArray[np.float64], first: int, ctx: Context) -> NDArray[np
 def chain_cells(X: NDArray[np.float64], part: Partition, ctx: Context) -> NDArray[np.int64]:
     """Return a path through all records in which every cell is a run.
 
-    It begins at the record farthest from the mean of all, goes from cell to the cell with the nearest
-    centroid not yet visited, and inside a cell from record to nearest record.
+    It begins at the record farthest from the overall mean. It goes from a cell to the unvisited cell with
+    the nearest centroid, and inside a cell from record to nearest record.
     """
     first = outermost(X)
     cells = part.cells()

@@ -31,9 +31,9 @@ FINE = 512
 def cuts(problem: Problem, ctx: Context) -> Partition:
     """Cut the records in two, repeatedly, at the place that narrows the ranges of both groups most.
 
-    The start of searches in the space of ranges. Of every column all cuts between two values are looked at,
-    and in a hierarchy those between children of the common ancestor, and of one child from the others; of
-    both sides the ranges of all columns count. Where Mondrian's groups have narrower ranges, they are taken.
+    Searches in the space of ranges start with it. It tries all cuts between two values of a column; in a
+    hierarchy, all cuts between children of the common ancestor, and of one child from the others. The
+    ranges of all columns on both sides count. If Mondrian's groups have narrower ranges, they are used.
     In other spaces, ranges are those of coordinates.
 
     Examples

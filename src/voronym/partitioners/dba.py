@@ -28,14 +28,13 @@ REFERENCE = "Lin, Wen, Hsieh, Chang: Density-based microaggregation, 2010"
 def dba_1(problem: Problem, ctx: Context) -> Partition:
     """Build groups in dense regions: the densest remaining record and its k-1 nearest.
 
-    A record is the denser, the smaller the sum of squares of the group it forms with its k-1 nearest
-    remaining records. The fewer than k records left at the end each join the group whose mean is nearest.
-    Ties go to the lowest index.
+    A record is denser if the group with its k-1 nearest remaining records has a smaller sum of squares.
+    The last fewer than k records each join the group with the nearest mean. Ties go to the lowest index.
 
     Notes
     -----
-    Density could also be read from the distances of the record itself to its nearest; by the sum of squares
-    around the group's mean our losses are those reported for the method, digit by digit.
+    Density could also mean the distances of the record itself to its nearest records. With the sum of
+    squares around the group's mean, our losses equal the reported ones digit by digit.
 
     References
     ----------
@@ -64,8 +63,8 @@ class Sparsest(Options):
 def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
     """Build groups as "dba-1" does, then dissolve, last made first, those whose records fit better elsewhere.
 
-    The groups made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
-    variant called DBA-2P, the p sparsest records form groups with their k-1 nearest before all others.
+    The groups made last hold the leftovers of the dense regions, so they come first. With ``p`` above 0,
+    the variant DBA-2P, the p sparsest records form groups with their k-1 nearest before all others.
     """
     labels = phase_1(problem, options.p, ctx.part(0.0, 0.6))
     part = Partition(labels, k=problem.k)

@@ -1,4 +1,4 @@
-"""FDM: one tour of the records, cut for every k."""
+"""FDM: one tour through the records, cut for every k."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEAR = 10
 """Number of near records with which a record's edges are compared."""
 
 LEAST = 8
-"""Smallest number of records for which a tour has room for the moves."""
+"""Smallest number of records for which the moves on a tour are possible."""
 
 
 @classic(
@@ -54,8 +54,8 @@ def fdm_partitions(
 ) -> dict[int, Partition]:
     """Partition records for several k in one run: one tour, and one pass over its runs for all k.
 
-    Guarantee: each is the partition that method "fdm" gives for its k. The sum of squares of a run is
-    computed once for all k that may use it, so the cost is that of the largest k, plus O(n k) steps for each.
+    Guarantee: each result is the partition of method "fdm" for its k. The sum of squares of a run is
+    computed once for all k, so the cost is that of the largest k, plus O(n k) steps for each.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from voronym.space import Space
 
 
 class OneGroupWarning(UserWarning):
-    """There are fewer than 2k records, so all of them become the same published record."""
+    """Warns that fewer than 2k records become a single published record."""
 
 
 @checked
@@ -35,10 +35,10 @@ def microaggregate(
     device: str = "cpu",
     **options: object,
 ) -> Partition:
-    """Partition records into groups of at least k, losing as little as possible.
+    """Partition records into groups of at least k with the least possible loss.
 
-    The problem: minimise ``sum_i |x_i - mean(group of i)|^2`` over all partitions whose groups have at least
-    k records. It is NP-hard for two columns or more; methods differ in loss and time.
+    The problem: minimise ``sum_i |x_i - mean(group of i)|^2`` over all partitions whose groups have at
+    least k records. It is NP-hard for two or more columns; methods differ in loss and time.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def microaggregate(
     space : Space, optional
         The cost between records; Euclidean by default.
     weights : array, shape (n,), optional
-        How much each record counts in the means and in the loss, above 0; k still counts records. A method
-        that cannot use them names those that can.
+        Weight of each record in means and loss, above 0; k still counts records. A method that cannot use
+        weights names the methods that can.
     time_limit : float, optional
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.
     seed : int, Generator or None
-        For methods that draw at random. The same seed gives the same partition.
+        Seed of random methods. The same seed gives the same partition.
     progress : callable, optional
         Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with
         the best so far, or anything else to end the work.

@@ -25,9 +25,9 @@ REFERENCE = "Panagiotakis, Tziritas: Successive group selection for microaggrega
 def gsms(problem: Problem, ctx: Context) -> Partition:
     """Remove, repeatedly, the group with the least sum of squares in the group and in the rest together.
 
-    Every remaining record proposes a group: itself and its k-1 nearest. The one that minimises
-    ``SSE(group) + SSE(rest)``, the rest taken as a single group, becomes one, while k or more records
-    remain; the others each join the group whose mean is nearest.
+    Every remaining record proposes a group: itself and its k-1 nearest. The group that minimises
+    ``SSE(group) + SSE(rest)``, with the rest as a single group, is formed, while k or more records
+    remain. The others each join the group with the nearest mean.
 
     Notes
     -----

@@ -33,8 +33,9 @@ DEEPEST = 64
 def kd(problem: Problem, ctx: Context) -> Partition:
     """Halve the records at the median of the column of largest variance, down to cells of k or k+1.
 
-    The start of searches on tables for which `mdav` takes too long: it loses far more, in seconds. In a space
-    without coordinates it cuts along distances to a few distant records. Weights do not change the cuts.
+    It starts searches on tables for which `mdav` is too slow: it takes seconds, but loses far more. In a
+    space without coordinates it cuts along distances to a few distant records. Weights do not change the
+    cuts.
 
     Examples
     --------

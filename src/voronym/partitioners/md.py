@@ -26,14 +26,15 @@ FAST_FROM = 2_000
 def md(problem: Problem, ctx: Context) -> Partition:
     """Build groups around the two most distant of the remaining records.
 
-    While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
-    included) form a group, then the k nearest to s among the others. With 2k to 3k-1 left, one more group
-    around r, and the rest is the last. r is the record with the lower index; among equally distant pairs the
-    one with the lowest r, then the lowest s. Where s fell into r's group (only if many records are equally
-    far from r), the record farthest from r among the others takes its place.
+    While 3k or more records remain: r and s are the two most distant; the k nearest to r (including r)
+    form a group, then the k nearest to s among the others. With 2k to 3k-1 left, one more group is formed
+    around r, and the rest is the last. r has the lower index; among equally distant pairs the lowest r,
+    then the lowest s is taken. If s fell into r's group (only if many records are equally far from r),
+    the record farthest from r among the others replaces it.
 
-    The most distant pair is exact. Each record keeps the largest distance to any record as of its last look;
-    it stays an upper bound as records leave, so only the few with the largest bounds are looked at again.
+    The most distant pair is exact. Each record keeps its largest known distance to any record, which
+    stays an upper bound as records leave. So only the few records with the largest bounds are checked
+    again.
 
     References
     ----------
@@ -49,7 +50,7 @@ def partition(records: Points, k: int, ctx: Context) -> NDArray[np.int64]:
 
 
 def _bounds(records: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean, and for each record a bound on the squared distance to any other."""
+    """Return the mean, and for each record an upper bound on its squared distance to any other."""
     reach, mean = np.empty(len(records)), records.full_scan().high / len(records)
     kernels.far_bounds(records.points, mean, reach)
     return mean, reach

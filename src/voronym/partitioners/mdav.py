@@ -26,7 +26,7 @@ FAST_FROM = 20_000_000
 """``n² / k`` above which the tree pays: below, scans take a fraction of a second and compile faster."""
 
 COLUMNS = 8
-"""Number of columns above which searches are slow enough to be made ahead, on all cores."""
+"""With more columns than this, searches in the tree are slow enough to be made ahead on all cores."""
 LISTED = 100
 """Largest k for which lists are made: their memory grows with k, and larger groups are few."""
 
@@ -46,14 +46,14 @@ SHELL = 256
 def mdav(problem: Problem, ctx: Context) -> Partition:
     """Build cells at the far ends of the rest: r farthest from the mean, then s farthest from r.
 
-    While 3k records or more remain: the k nearest to r (itself included) form a cell, then the k nearest to s
-    among the others. With 2k to 3k-1 left, one more cell around the record farthest from the mean, and
-    the rest is the last. Ties go to the lowest index. s is looked for among the records that r's cell left,
-    which makes a difference only where k or more of them are equally far from r.
+    While 3k or more records remain: the k nearest to r (including r) form a cell, then the k nearest to s
+    among the others. With 2k to 3k-1 left, one more cell is formed around the record farthest from the
+    mean, and the rest is the last. Ties go to the lowest index. s is sought after r's cell was removed,
+    which matters only if k or more records are equally far from r.
 
-    In a space without coordinates, such as `voronym.space.Mixed`, the centroid takes the place of the mean;
-    always by scans, O(n²/k) costs. Weights of records count in what groups publish and lose, not in how they
-    are made: distances decide alone, and the mean is that of the records.
+    In a space without coordinates, such as `voronym.space.Mixed`, the centroid replaces the mean, by
+    scans with O(n²/k) costs. Weights of records affect published values and losses, but not the groups:
+    only distances decide, and the mean is unweighted.
 
     References
     ----------
@@ -93,9 +93,10 @@ def partition_plain(records: Records, k: int, ctx: Context) -> Ints:
 
 
 def partition_fast(records: Points, k: int, ctx: Context, *, ahead: bool | None = None) -> Ints:
-    """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates.
+    """Return the labels of MDAV, by a k-d tree that shrinks and a shell of outermost candidates.
 
-    With ``ahead``, by default where there are threads and searches are long, the tree is asked on all cores.
+    With ``ahead``, the tree is searched in advance on all cores; by default if there are threads and
+    searches are long.
     """
     n, X = len(records), records.points
     scan, work = records.full_scan(), scans.make_remaining(n, k)

@@ -80,7 +80,7 @@ class Ahead:
         self._make(np.unique(room[:result]), False, ctx)
 
     def _make(self, ids: Ints, far: bool, ctx: Context) -> None:
-        """Make the lists of records that have none, or an exhausted one."""
+        """Make the lists of records without one, or with an exhausted one."""
         room = np.empty(len(ids), np.int64)
         lacking = room[: kernels.lacking(ids, self.work, self.lists, self.k, room)]
         if not len(lacking):

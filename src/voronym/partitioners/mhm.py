@@ -43,10 +43,10 @@ def npn_mhm(problem: Problem, ctx: Context) -> Partition:
 def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
     """Chain the groups of MDAV to a path, then cut that path at the best places.
 
-    The path begins at the record farthest from the mean of all, in its group. From a group it goes on to
-    the one with the nearest centroid not yet visited; inside a group, entered at the record nearest to the
-    one left last, always to the nearest record. The groups of MDAV are runs of this path, so the best cut
-    loses no more than they do.
+    The path begins at the record farthest from the overall mean, in its group. From a group it goes to
+    the unvisited group with the nearest centroid, enters it at the record nearest to the last one, and
+    visits its records by nearest next. The groups of MDAV are runs of this path, so the best cut loses no
+    more.
     """
     return _recut("mdav", problem, ctx)
 

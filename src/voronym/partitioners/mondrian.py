@@ -26,8 +26,8 @@ Ints = NDArray[np.int64]
 def mondrian(problem: Problem, ctx: Context) -> Partition:
     """Cut the records at the median of the column with the widest range, while both sides keep k.
 
-    Strict: records with equal values stay together. In the space of ranges, a column with a hierarchy is cut
-    into the children of the lowest common ancestor, where all of them have k records or more.
+    Strict: records with equal values stay together. In the space of ranges, a column with a hierarchy is
+    cut into the children of the lowest common ancestor, if all of them have at least k records.
 
     References
     ----------
@@ -62,7 +62,7 @@ def mondrian(problem: Problem, ctx: Context) -> Partition:
 def _cut(
     codes: NDArray[np.generic], points: NDArray[np.float64], rows: Ints, k: int, trees: dict[int, Axis]
 ) -> list[Ints] | None:
-    """Return the parts of the widest column that can be cut; None if none can."""
+    """Return the parts of the widest column that can be cut; None if no column can."""
     if len(rows) < 2 * k:
         return None
     widths = np.ptp(points[rows], axis=0)

@@ -21,8 +21,8 @@ from voronym.problem import Problem
 def mst(problem: Problem, ctx: Context) -> Partition:
     """Cut the longest edges of the minimum spanning tree that leave k records on both sides.
 
-    Edges are looked at once, by falling length; one is cut if both its sides then have k records or more.
-    Components of 2k records or more that remain are partitioned by MD. This is the variant called M-d.
+    Edges are visited once, the longest first; an edge is cut if both sides then have at least k records.
+    Remaining components of 2k or more records are partitioned by MD. This is the variant M-d.
 
     Notes
     -----

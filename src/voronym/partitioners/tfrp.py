@@ -24,9 +24,9 @@ REFERENCE = "Chang, Li, Huang: TFRP: an efficient microaggregation algorithm, 20
 def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     """Build groups at the ends seen from two fixed points: the minima and the maxima of all columns.
 
-    In turns, the record farthest from the point of the columns' minima, and the one farthest from that of
-    their maxima, forms a group with its k-1 nearest, while k or more records remain. The others each join the
-    group whose mean, before any of them joined, is nearest. Ties go to the lowest index.
+    The record farthest from the point of minima, and the record farthest from the point of maxima,
+    alternately form a group with their k-1 nearest, while k or more records remain. The others each join
+    the group with the nearest mean, as it was before any of them joined. Ties go to the lowest index.
 
     References
     ----------
@@ -45,8 +45,8 @@ def tfrp_1(problem: Problem, ctx: Context) -> Partition:
 def tfrp_2(problem: Problem, ctx: Context) -> Partition:
     """Build groups as "tfrp-1" does, then dissolve those whose records fit better elsewhere.
 
-    The groups are visited once, by falling sum of squares; `voronym.partitioners._cells.dissolve_cells`
-    says how.
+    The groups are visited once, the largest sum of squares first; see
+    `voronym.partitioners._cells.dissolve_cells`.
 
     Notes
     -----

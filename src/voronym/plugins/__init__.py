@@ -1,9 +1,9 @@
-"""The imports of plug-in authors: decorators that register entries, and the types of those.
+"""Names that authors of plug-ins import: decorators that register entries, and the types of entries.
 
-A plug-in is a distribution with an entry point of the group ``voronym.plugins``, which names a module whose
-import registers things, or a function without arguments that does. Verbs have an entry point of their own,
-whose name ends in ``.verbs``: it is loaded when a command is read. The others are loaded when a name is
-missing in the registries. Names of this module are loaded on first use, so that a module of verbs loads
+A plug-in is a distribution with an entry point in the group ``voronym.plugins``. The entry point names a
+module that registers entries on import, or a function without arguments that registers them. A plug-in with
+verbs has a second entry point, whose name ends in ``.verbs``; voronym loads it to read a command. It loads
+the others when a registry lacks a name. The names here are loaded on first use, so a module of verbs loads
 quickly.
 """
 

@@ -1,13 +1,13 @@
 """Policies: the demands of a guidance on a release, as a file, checked one by one.
 
-``policy``     `Policy`: a file of demands, read strictly; those that are shipped
-``base``       what a demand is, and the registry of demands
-``columns``    demands on columns; ``codes`` on codes and rare values
-``groups``     demands on groups; ``others`` on attacks, losses and process
-``cells``      a published cell by its kind, whichever tool wrote it
-``recognise``  what a column holds
-``case``       what is judged; ``judge`` judges it; ``checklist`` is what comes of it
-``complete``   what a policy demands of a run and nobody chose; ``alternatives`` is what an advice tells
+``policy``     `Policy`: a file of demands, read strictly; the included policies
+``base``       the interface of a demand, and the registry of demands
+``columns``    demands on columns; ``codes``: on codes and rare values
+``groups``     demands on groups; ``others``: on attacks, losses and process
+``cells``      a published cell by its kind, from any tool
+``recognise``  the content of a column, such as names or postcodes
+``case``       the release and facts to judge; ``judge`` judges them; ``checklist`` is the result
+``complete``   the choices that a policy adds to a run; ``alternatives``: releases by `advise`
 """
 
 from voronym.policy.base import Demand, Item, demand

@@ -23,9 +23,9 @@ class Alternative(Plain):
     favours : tuple of str
         The keys that it keeps in detail.
     choices : mapping
-        What it chooses beyond the policy.
+        Its choices in addition to the policy.
     command : str
-        What to type.
+        The command to type.
     k, rows : int
         The smallest class, and the records of the release.
     risk, mean_risk : float
@@ -33,13 +33,13 @@ class Alternative(Plain):
     left_out : float
         The share of the records that are left out.
     penalties : mapping of str to float
-        By key, the certainty penalty in percent: 0 is the original, 100 tells nothing.
+        The certainty penalty of each key in percent: 0 is the original, 100 hides everything.
     favoured, overall : float
         The mean of these over the favoured keys, and over all.
     plain : float
         The mean over the favoured keys in the plain run.
     summary : str
-        What became of the demands.
+        The verdicts on the demands.
     """
 
     title: str
@@ -72,15 +72,15 @@ class Advice(Plain):
     policy : str
         Its name.
     alternatives : tuple of Alternative
-        With different prices.
+        Releases at different prices.
     plain : Alternative
-        The run by the policy alone, or with the smallest k that passes where that is refused.
+        The run by the policy alone, or with the smallest k that passes if that is refused.
     tried, refused : int
-        Runs that were made, and those that did not satisfy the policy.
+        Number of runs, and of runs that did not satisfy the policy.
     seconds : float
-        That it took.
+        Seconds taken.
     note : str
-        What happened to the plain run.
+        A remark about the plain run.
     """
 
     policy: str

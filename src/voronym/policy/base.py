@@ -30,7 +30,7 @@ SPOKEN: dict[str, str] = {
 
 
 def text(name: str, value: Any) -> str:
-    """Check for a text with something in it."""
+    """Check for a text that is not blank."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{name} must be a text, not {value!r}")
     return value.strip()
@@ -47,23 +47,23 @@ class Item(Plain):
     demand : str
         Its name, such as "risk".
     says : str
-        What is demanded, in words.
+        The demand, in words.
     source : str
         The paragraph of the text behind the policy.
     verdict : {"holds", "fails", "open", "person", "nothing"}
-        What became of it.
+        The verdict.
     figure : str
-        What was counted or measured.
+        The count or measurement.
     evidence : str
-        How that was seen.
+        The evidence for it.
     decide : str
-        What no program can decide.
+        The decision left to a person.
     change : str
-        What to change where it fails, or to give where it is open.
+        The change to make if it fails, or the input to give if it is open.
     value, required : float, optional
-        The figure and its limit as numbers, where there are some.
+        The figure and its limit as numbers, if there are any.
     line : int
-        Where the demand stands in the file of the policy.
+        Line of the demand in the policy's file.
     """
 
     section: str
@@ -80,7 +80,7 @@ class Item(Plain):
     line: int = 0
 
     def __post_init__(self) -> None:
-        """Word the hints of all sentences."""
+        """Replace the hints in all sentences by words."""
         for name in ("figure", "evidence", "decide", "change"):
             object.__setattr__(self, name, worded(getattr(self, name)))
 
@@ -92,30 +92,30 @@ class Item(Plain):
 
 @dataclass(frozen=True)
 class Demand(Options):
-    """Something that a policy demands.
+    """A demand of a policy.
 
-    A subclass is a frozen dataclass under the decorator `demand`; its fields are made by
-    `voronym.core.options.option` and are what a file may say of it.
+    A subclass is a frozen dataclass under the decorator `demand`. Its fields, made by
+    `voronym.core.options.option`, are the entries of a policy file.
 
     Parameters
     ----------
     says : str
-        What is demanded, in words.
+        The demand, in words.
     source : str
         The paragraph of the text behind the policy.
     decide : str
-        What no program can decide about it.
+        The decision about it left to a person.
     """
 
-    says: str = option("", "what is demanded, in words", check=text)
+    says: str = option("", "the demand, in words", check=text)
     source: str = option("", "the paragraph it comes from", check=text)
-    decide: str = option("", "what a person must decide about it", check=text)
+    decide: str = option("", "the decision left to a person", check=text)
     line: int = field(default=0, compare=False, kw_only=True)
 
     section: ClassVar[str] = ""
     name: ClassVar[str] = ""
     needed: ClassVar[tuple[str, ...]] = ()
-    """Entries that have to be there."""
+    """Required entries of a file."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -123,10 +123,10 @@ class Demand(Options):
         return tuple(name for name in super().names() if name != "line")
 
     def check(self) -> None:
-        """Refuse entries that do not go together."""
+        """Refuse entries that exclude each other."""
 
     def about(self) -> tuple[Any, ...]:
-        """Return the subject: two demands about the same subject contradict or repeat each other."""
+        """Return the subject of the demand; two demands on one subject repeat or contradict each other."""
         return (self.section, self.name)
 
     def judge(self, case: Case) -> Item:

@@ -43,7 +43,7 @@ class Facts:
 
     @classmethod
     def of(cls, policy: Policy, files: Mapping[str, str] | None) -> Facts:
-        """Take the tables that a policy knows; refuse others."""
+        """Take the tables of numbers that a policy uses; refuse other names."""
         given = dict(files or {})
         for name in given:
             if name not in policy.facts:
@@ -56,7 +56,7 @@ class Facts:
         return {}
 
     def people(self, name: str) -> Mapping[str, float]:
-        """Return the number of people under each code; nothing without the table."""
+        """Return the number of people for each code; empty if the table was not given."""
         if name not in self.files:
             return {}
         if name not in self._tables:
@@ -65,7 +65,7 @@ class Facts:
 
 
 def _counts(name: str, path: str) -> dict[str, float]:
-    """Read a table with a code and a number of people in each row."""
+    """Read a table whose rows have a code and a number of people."""
     try:
         frame = read(path)
     except ReadError as error:
@@ -92,7 +92,7 @@ class Case:
     Parameters
     ----------
     frame : narwhals DataFrame
-        What is or will be published.
+        The table to publish.
     policy : Policy
         The policy to judge by.
     keys, confidential : tuple of str
@@ -102,17 +102,17 @@ class Case:
     original : DataFrame, optional
         The table it was made from, for attacks and losses.
     aligned : array of int, optional
-        The released row of each original, where it is known.
+        The released row of each original, if known.
     proposed : bool
         Whether keys were proposed by the program, and have to be confirmed.
     columns : mapping
-        What else is known about columns: see `voronym.measure`.
+        Further facts about columns: see `voronym.measure`.
     population : DataFrame, optional
         A table of the whole population, for the risk in it.
     counted : Counted, optional
         The cells of a table of many files; ``frame`` is then a sample of its rows.
     findings : tuple of Finding
-        What was measured over all files.
+        Measurements over all files.
     """
 
     frame: nw.DataFrame[Any]

@@ -1,7 +1,7 @@
-"""The meaning of a published cell: a number, a range, a date, a masked code, or nothing at all.
+"""Parse a published cell: a number, a range, a date, a masked code, or a missing value.
 
-Tables of other tools are read, too: ``*`` is suppressed, ``08***`` shows two digits of a code, ``[20, 40[``
-is a range without its upper end, ``90+`` is open above.
+Notations of other tools are understood: ``*`` is suppressed, ``08***`` shows two digits of a code, ``[20,
+40[`` is a range without its upper end, ``90+`` is open above.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class Cell:
     Parameters
     ----------
     sort : {"gone", "number", "date", "code", "text"}
-        Whether it is suppressed or missing, a number or range of numbers, a date or range of dates, a code of
-        which some signs are masked, or any other text.
+        Whether it is suppressed or missing, a number or range of numbers, a date or range of dates, a code
+        with masked characters, or any other text.
     low, high : float or date, optional
-        The ends of a number or a date; equal for a single one. None is an end that is not told.
+        The ends of a number or a date; equal for a single one. None is an open end.
     excludes : bool
         Whether the upper end is not part of the range: ``[20, 40[``.
     fine : {"year", "month", "day"}
-        How fine a date is written.
+        The precision of a date.
     text : str
-        As it stands in the table; of a code, what is not masked.
+        The text in the table; for a code, its unmasked part.
     """
 
     sort: Sort
@@ -72,7 +72,7 @@ class Cell:
 
     @property
     def top(self) -> float:
-        """The largest whole number it may stand for; infinite if it is open above."""
+        """The largest whole number in the cell; infinity if it is open above."""
         if self.high is None:
             return math.inf
         value = float(self.high)
@@ -80,20 +80,20 @@ class Cell:
 
     @property
     def bottom(self) -> float:
-        """The smallest number it may stand for; minus infinity if it is open below."""
+        """The smallest number in the cell; minus infinity if it is open below."""
         return -math.inf if self.low is None else float(self.low)
 
 
 @dataclass(frozen=True)
 class Held:
-    """A distinct cell of a column, and how many rows have it."""
+    """A distinct cell of a column, and its number of rows."""
 
     cell: Cell
     rows: int
 
 
 def cells_of(series: nw.Series[Any]) -> list[Held]:
-    """Return the distinct cells of a column with their counts; missing ones as ``gone``."""
+    """Return the distinct cells of a column with their counts; missing cells have the sort ``gone``."""
     counts: dict[Any, int] = {}
     for value in series.to_list():
         key = None if value is None or (isinstance(value, float) and math.isnan(value)) else value
@@ -136,7 +136,7 @@ def _read_text(text: str) -> Cell:
 
 
 def _code(text: str) -> Cell | None:
-    """Read a code whose last characters are masked: 08***, 08xxx, K3•."""
+    """Read a code with masked last characters, such as 08***, 08xxx or K3•; None for other texts."""
     match = re.fullmatch(r"([0-9A-Za-z-]+?)[*•]+|(\d+)[xX]+", text)
     return None if match is None else Cell("code", text=match[1] or match[2])
 
@@ -163,7 +163,7 @@ def _dates(text: str) -> Cell | None:
 
 
 def _range(text: str, single: str, read: Any, sort: Sort) -> Cell | None:
-    """Read a value, or a range of two, or one that is open at an end."""
+    """Read a single value, a range, or a range with one open end; None for other texts."""
     bare = rf"(\({single}\)|{single})"
 
     def ends(*parts: str) -> list[Any]:

@@ -23,7 +23,7 @@ class Added(Plain):
     choice : str
         The name of the choice, such as "steps".
     value : str
-        What was chosen, as it is typed.
+        The choice, as it is typed.
     reason : str
         Why.
     source : str
@@ -47,17 +47,17 @@ class Checklist(Plain):
     Parameters
     ----------
     policy, title, version, date, source, link, note : str
-        Of the policy.
+        Facts about the policy.
     items : tuple of Item
         A line for each demand.
     table : str
-        What was judged.
+        The judged table.
     rows : int
         Records of the table.
     columns : mapping
-        What each column is thought to hold, and why; for a person to confirm.
+        The recognised content of each column, and why; for a person to confirm.
     added : tuple of Added
-        Choices that the policy made, where it completed a run.
+        Choices that the policy added to a run.
     judged : str
         The day.
     """
@@ -82,7 +82,7 @@ class Checklist(Plain):
 
     @property
     def passes(self) -> bool:
-        """Whether no demand fails. Open demands remain to be judged, and some are decided by a person."""
+        """Whether no demand fails; open demands, and demands for a person to decide, may remain."""
         return not self.of("fails")
 
     @property

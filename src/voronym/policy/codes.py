@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 @demand("columns", "digits", needed=("digits",))
 @dataclass(frozen=True)
 class Digits(ColumnDemand):
-    """Codes of places are cut to their first digits, which enough people must share."""
+    """Demand that codes of places show only their first digits, shared by enough people."""
 
     digits: int = option(3, "the number of leading characters that may be published", check=whole(1))
     people: int | None = option(None, "more people than this must share these characters", check=whole(1))
-    facts: str = option("", "the name of the table that tells how many people live there", check=text)
+    facts: str = option("", "the name of the table with the number of people for each code", check=text)
     instead: str = option("000", "the text that replaces codes of too few people", check=text)
 
     def check(self) -> None:
-        """Refuse a number of people without the table behind it."""
+        """Refuse a number of people without the table of such numbers, and the reverse."""
         super().check()
         if (self.people is None) != (not self.facts):
             raise InputError(
@@ -58,11 +58,11 @@ class Digits(ColumnDemand):
         return "" if living.get(result, 0) > self.people else "small"
 
     def broken(self, cell: Cell, case: Any) -> bool:
-        """Whether a cell shows too many digits, or those of a small place."""
+        """Whether a cell shows too many digits, or the digits of a place with too few people."""
         return bool(self.reason(cell, case))
 
     def judge(self, case: Case) -> Item:
-        """Count the codes that are too long, or of places that are too small."""
+        """Count the codes with too many digits, and the codes of places with too few people."""
         few = (
             ""
             if self.people is None
@@ -81,7 +81,7 @@ class Digits(ColumnDemand):
         return item
 
     def complete(self, draft: Draft) -> None:
-        """Mask the last digits, and all digits of small places; without the table, drop the column."""
+        """Mask the last digits, and all digits of small places; drop the column if the table is missing."""
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or draft.touched(item.name) or not self.count(item, draft):
                 continue
@@ -127,7 +127,7 @@ class Digits(ColumnDemand):
 @demand("columns", "extremes", needed=("least",))
 @dataclass(frozen=True)
 class Extremes(ColumnDemand):
-    """The highest value is shared: nobody stands out by an extreme."""
+    """Demand that enough records share the highest value, so that nobody stands out."""
 
     least: int = option(5, "records that share the highest value", check=whole(2))
 

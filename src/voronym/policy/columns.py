@@ -1,4 +1,4 @@
-"""Demands on columns: which kinds are removed, and how coarse the others are."""
+"""Demands on columns: contents to remove, and the coarseness of the other columns."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _word(name: str, value: Any) -> str:
 class ColumnDemand(Demand):
     """A demand on columns with a content, or on a column by its name."""
 
-    holds: str = option("", "what the columns hold", check=_word)
+    holds: str = option("", "the content of the columns", check=_word)
     column: str = option("", "the name of a column, instead", check=text)
 
     def check(self) -> None:
         """Refuse a demand with both, or with neither."""
         if bool(self.holds) == bool(self.column):
             raise InputError(
-                f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"
+                f"the demand {self.name!r} needs either holds (a content of columns) or column (a name)"
             )
 
     def about(self) -> tuple[Any, ...]:
@@ -45,7 +45,7 @@ class ColumnDemand(Demand):
 
     @property
     def whose(self) -> tuple[str, str]:
-        """The content of the columns, or the name of one."""
+        """The content of the demanded columns, or the name of one column."""
         return self.holds, self.column
 
     def mine(self, seen: Mapping[str, Seen]) -> list[Seen]:
@@ -97,10 +97,10 @@ class ColumnDemand(Demand):
 @demand("columns", "absent")
 @dataclass(frozen=True)
 class Absent(ColumnDemand):
-    """Columns of a kind are not in the release, and no cell of another column looks like one of them."""
+    """Demand that columns of a kind are removed, and that no other column contains such cells."""
 
     def judge(self, case: Case) -> Item:
-        """Look for such columns, and for such cells in all others."""
+        """Search for such columns, and for such cells in all other columns."""
         if self.column:
             mine = [case.seen[self.column]] if self.column in case.seen else []
         else:
@@ -136,9 +136,9 @@ class Absent(ColumnDemand):
 @demand("columns", "top", needed=("most",))
 @dataclass(frozen=True)
 class Top(ColumnDemand):
-    """No value is above a limit; all beyond it may be one open category that begins right above it.
+    """Demand that no value is above a limit; one open category may begin right above it.
 
-    Of dates and years of birth, the limit is an age in years.
+    For dates and years of birth, the limit is an age in years.
     """
 
     most: float = option(0.0, "the largest value that may be published", check=number(above=0.0))
@@ -147,7 +147,7 @@ class Top(ColumnDemand):
         """Whether a cell shows a value above the limit."""
         if self.holds == "birth":
             first, last = years(cell)
-            oldest = case.year - self.most  # born before this year, somebody is older, or will be this year
+            oldest = case.year - self.most  # people born before this year are older, or will be this year
             if first is None:
                 return last is not None and last < oldest - 1
             return first < oldest
@@ -194,7 +194,7 @@ class Top(ColumnDemand):
 @demand("columns", "period", needed=("unit",))
 @dataclass(frozen=True)
 class Period(ColumnDemand):
-    """Dates show their year, quarter or month, and nothing finer."""
+    """Demand that dates show only their year, quarter or month."""
 
     unit: str = option(
         "year", "the finest period that may be published", check=one_of("year", "quarter", "month")
@@ -270,7 +270,7 @@ class Period(ColumnDemand):
             )
 
     def _starts(self, first: dt.date, last: dt.date) -> Iterator[dt.date]:
-        """Return the first day of each period from the one that a day is in to the one after another."""
+        """Yield the first day of each period, from the period of ``first`` to the period after ``last``."""
         size = MONTHS[self.unit]
         month = first.year * 12 + (first.month - 1) // size * size
         while True:
@@ -292,7 +292,7 @@ def quoted(name: str) -> str:
 
 
 def years(cell: Cell) -> tuple[int | None, int | None]:
-    """Return the first and the last year of a date or year in a cell; None if it is open."""
+    """Return the first and the last year of a date or year in a cell; None for an open end."""
     if cell.sort == "date":
         last = cell.high
         if last is not None and cell.excludes:

@@ -40,16 +40,16 @@ class Completed:
     Parameters
     ----------
     request : Request
-        With all choices.
+        The request with all choices.
     added : tuple of Added
-        What nobody had chosen.
+        The added choices.
     """
 
     request: Request
     added: tuple[Added, ...]
 
     def command(self, source: str, output: str = "release.csv") -> str:
-        """Return the command that asks for the same, word by word."""
+        """Return the equivalent command, word by word."""
         return shlex.join(["voronym", "anonymize", source, "-o", output, *words_of(self.request.given)])
 
 
@@ -60,13 +60,13 @@ class Draft:
     Parameters
     ----------
     request : Request
-        What somebody asked for.
+        The user's request.
     policy : Policy
-        What demands.
+        The policy.
     facts : Facts
         Tables that the policy needs.
     seen : mapping
-        What each column of the original holds.
+        The recognised content of each column of the original.
     proposal : Proposal
         Roles and kinds that voronym proposes.
     """
@@ -79,7 +79,7 @@ class Draft:
     rows: int
     year: int = field(default_factory=lambda: dt.date.today().year)
     oldest: dict[str, int] = field(default_factory=dict)
-    """Years of birth by column; people born before form one category."""
+    """Year of birth for each column; people born earlier form one category."""
     added: list[Added] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, Any] = field(default_factory=dict)
@@ -98,14 +98,14 @@ class Draft:
         self.steps, self.models = list(release.steps), list(release.models)
         self._touched = {name for step in self.steps for name in parse_step(step).columns}
 
-    # -- what demands ask ---------------------------------------------------------------------------------
+    # -- questions of demands------------------------------------------------------------------------------
 
     def people(self, name: str) -> Mapping[str, float]:
         """Return how many people live under each code of a table of the policy."""
         return self.facts.people(name)
 
     def role(self, name: str) -> str:
-        """Return the role of a column: as declared, or as proposed."""
+        """Return the role of a column: as declared, "identifier" if it is to be dropped, or as proposed."""
         if name in self.roles:
             return self.roles[name]
         if self.request.columns.drop_undeclared:
@@ -132,7 +132,7 @@ class Draft:
             return "ordinal"
         return self.proposal.schema[name].kind
 
-    # -- what demands add ---------------------------------------------------------------------------------
+    # -- additions by demands------------------------------------------------------------------------------
 
     def drop(self, name: str, why: Demand, reason: str) -> None:
         """Drop a column; refuse if the user wants to keep it."""
@@ -158,16 +158,16 @@ class Draft:
             self.add("kinds", f"{name}={kind}", reason, why)
 
     def model(self, text: str, why: Demand) -> None:
-        """Ask for a model."""
+        """Require a model."""
         self.models.append(text)
         self.add("models", text, why.says, why)
 
     def need_k(self, least: int, why: Demand) -> None:
-        """Ask for a k, and refuse a smaller one that somebody chose."""
+        """Require at least this k; refuse a smaller k of the user."""
         self._least.append((least, why, True))
 
     def wish_k(self, least: int, why: Demand) -> None:
-        """Ask for a k that suffices; a smaller one that somebody chose may do, too, and is judged."""
+        """Propose this k; a smaller k of the user is accepted and judged."""
         self._least.append((least, why, False))
 
     def add(self, choice: str, value: str, reason: str, why: Demand | None = None) -> None:
@@ -202,7 +202,7 @@ class Draft:
         return Completed(made, tuple(self.added))
 
     def _k(self) -> int | None:
-        """Return the k that all demands ask for together."""
+        """Return the user's k, or the k that all demands need (at least the default); None without one."""
         release = self.request.release
         known = METHODS[release.method].keeps_k if release.method in METHODS else True
         if not self._least:
@@ -264,23 +264,23 @@ class Draft:
 
 
 def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Completed:
-    """Add to a request the demands of a policy that the user did not choose.
+    """Add the demands of a policy to a request, except where the user chose a value.
 
     Parameters
     ----------
     request : Request
-        What somebody asked for.
+        The user's request.
     frame : DataFrame or Counted
-        The original table, or what was counted in its many files.
+        The original table, or counts over its files.
     policy : Policy
-        What demands.
+        The policy.
     facts : Facts
         Tables that the policy needs.
 
     Raises
     ------
     GuaranteeError
-        Something that was asked for breaks a demand; the message says what to change.
+        A choice of the user breaks a demand; the message names the change.
     """
     counted = frame if isinstance(frame, Counted) else None
     table: nw.DataFrame[Any] = as_frame(frame if counted is None else counted.sample)
@@ -288,7 +288,7 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
     rows = len(table) if counted is None else counted.rows
     seen = recognise(table, result) if counted is None else recognise_cells(counted.cells, rows, result)
     unknown = _unknown(request, table.columns)
-    if unknown:  # building the table says so, with all that there are
+    if unknown:  # building the table raises, with all columns
         return Completed(request, ())
     proposal = Schema.infer(frame if counted is None else counted.sample)
     draft = Draft(request, policy, facts, seen, proposal, rows)

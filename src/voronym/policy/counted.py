@@ -27,7 +27,7 @@ class Counted:
     cells : mapping
         The distinct cells of each column, with their counts.
     rows : int
-        In all files.
+        Number of rows in all files.
     sample : DataFrame
         Some of the rows, from all files.
     """
@@ -38,14 +38,14 @@ class Counted:
 
 
 def count_files(files: Sequence[Path], reading: Mapping[str, Any] | None = None) -> Counted:
-    """Count the distinct cells of each column over files, one file after the other.
+    """Count the distinct cells of each column over all files, one file at a time.
 
     Parameters
     ----------
     files : sequence of Path
-        Parquet, which is counted column by column, or text, each file of which is read.
+        Parquet files, which are counted column by column, or text files, which are read.
     reading : mapping, optional
-        How to read text, as for `voronym.read`.
+        Reading options for text, as for `voronym.read`.
     """
     counts: dict[str, dict[Any, int]] = {}
     rows, some = 0, []

@@ -62,7 +62,7 @@ class K(Demand):
         )
 
     def complete(self, draft: Draft) -> None:
-        """Ask for that k."""
+        """Require this k."""
         draft.need_k(self.least, self)
 
 
@@ -116,7 +116,7 @@ class GroupRisk(Demand):
         )
 
     def complete(self, draft: Draft) -> None:
-        """Ask for the k that bounds the risk."""
+        """Require the k that bounds the risk."""
         least = math.ceil(1.0 / self.most - 1e-9)
         if self.figure == "max" and self.intruder == "prosecutor":
             draft.need_k(least, self)
@@ -174,7 +174,7 @@ class Guarantee(Demand):
         return finding.model == model.name and finding.required == model.required
 
     def complete(self, draft: Draft) -> None:
-        """Require the model, if there is a confidential column and the user chose no other value."""
+        """Require the model if there is a confidential column and the user did not choose this model."""
         name = parse_model(self.model).name
         given = [parse_model(model).name for model in draft.models]
         if draft.of("confidential") and name not in given:
@@ -189,7 +189,7 @@ class Sample(Demand):
     most: float = option(0.1, "the largest share of the population", check=_chance)
 
     def judge(self, case: Case) -> Item:
-        """Compare the sampling fraction, if it is known."""
+        """Compare the sampling fraction with the limit, if it is known."""
         share = case.sampling_fraction
         if share is None:
             return self.item(

@@ -43,24 +43,24 @@ def check(
     Parameters
     ----------
     table : DataFrame, str or Path
-        What is or will be published.
+        The table to publish.
     policy : str, Path or Policy
         The name of one that is shipped, or a file.
     keys, confidential : sequences of str
         Columns that an intruder may know; columns that an intruder wants to learn. Where no keys are named,
         they are proposed, and the checklist asks a person to confirm them.
     original : DataFrame, str or Path, optional
-        The table it was made from, for attacks and what was lost.
+        The original table, for attacks and losses.
     population : DataFrame, str or Path, optional
         A table of the whole population, for the risk in it.
     facts : mapping, optional
         Files with the tables that the policy needs, by name.
     holds : mapping, optional
-        What columns hold, where their names do not say it, such as ``{"box": "zip"}``.
+        The content of columns that their names do not reveal, such as ``{"box": "zip"}``.
     sampling_fraction : float or str, optional
         The share of the population that is in the table, such as 0.05 or "5%".
     label : str
-        What the table is called on the checklist.
+        Name of the table on the checklist.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **columns
@@ -168,7 +168,7 @@ def judge_folder(
 
 
 def refusal(policy: Policy, item: Any) -> str:
-    """Return a sentence about a failed demand: its name, the figure and what to change."""
+    """Return a sentence about a failed demand: its name, the figure and the change needed."""
     where = f", {item.source}" if item.source else ""
     change = f". To change: {item.change}" if item.change else ""
     named = f"policy {policy.name}: “{item.says}” ({item.section}: {item.demand}{where})"

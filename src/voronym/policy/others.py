@@ -1,4 +1,4 @@
-"""Demands on attacks, on the loss, and on what people have to do."""
+"""Demands on attacks, on the loss, and on people's duties."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class InformationLoss(Demand):
     most: float = option(100.0, "percent of the keys' variance", check=number(0.0))
 
     def judge(self, case: Case) -> Item:
-        """Compare the loss, if it is known."""
+        """Compare the loss with the limit, if it is known."""
         loss = case.loss
         if loss is None:
             return self.item(
@@ -153,7 +153,7 @@ class CellsSuppressed(Demand):
 @demand("process", "ledger")
 @dataclass(frozen=True)
 class WithLedger(Demand):
-    """Releases are entered in a ledger, so that several of them together expose nobody."""
+    """Demand a ledger, so that several releases together expose nobody."""
 
     def judge(self, case: Case) -> Item:
         """Check whether the run has a ledger; for a file alone, a person decides."""
@@ -169,10 +169,10 @@ class WithLedger(Demand):
 @demand("process", "public-report")
 @dataclass(frozen=True)
 class PublicReport(Demand):
-    """Readers get a report about how the release was made."""
+    """Demand a public report about the making of the release."""
 
     def judge(self, case: Case) -> Item:
-        """Leave it to a person: a report is a file of its own."""
+        """Leave the demand to a person: the report is a separate file."""
         return self.item(
             "person",
             decide=f"that a report for readers goes with the release ({hint('public_report', 'FILE')})",
@@ -182,7 +182,7 @@ class PublicReport(Demand):
 @demand("process", "signature", needed=("by",))
 @dataclass(frozen=True)
 class Signature(Demand):
-    """Somebody signs."""
+    """Demand a signature."""
 
     by: str = option("", "who signs", check=text)
 
@@ -198,9 +198,9 @@ class Signature(Demand):
 @demand("process", "decision", needed=("question",))
 @dataclass(frozen=True)
 class Decision(Demand):
-    """A person decides what no program can."""
+    """Demand a decision that only a person can take."""
 
-    question: str = option("", "what is to be decided", check=text)
+    question: str = option("", "the decision to take", check=text)
 
     def about(self) -> tuple[Any, ...]:
         """Return the subject of the demand."""

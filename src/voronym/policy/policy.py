@@ -29,9 +29,9 @@ _NEEDED = ("format", "name", "title", "version", "date", "source", "note")
 
 @dataclass(frozen=True)
 class Policy:
-    """The demands of a guidance on a release.
+    """The demands of an official guidance on a release.
 
-    Read one with `Policy.load`: by the name of a shipped one, or from a file.
+    Read a policy with `Policy.load`: a shipped one by its name, or a file.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class Policy:
     source : str
         The text that it puts into demands.
     note : str
-        That it is no legal advice.
+        The statement that it is no legal advice.
     demands : tuple of Demand
-        In the order of the sections.
+        The demands, in the order of the sections.
     source_date, link, summary :
-        Of the text: its date, its address, its subject.
+        Date, address and subject of the guidance.
     facts : mapping
         Tables that it needs, by name, in words: which one to give.
     recognise : mapping
-        What columns hold, where their names do not say it.
+        The content of columns that their names do not reveal.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Policy:
 
     @classmethod
     def load(cls, given: str | Path | Policy) -> Policy:
-        """Read a policy: one that is shipped, by its name, or a file.
+        """Read a policy: a shipped one by its name, or a file.
 
         Examples
         --------
@@ -123,7 +123,7 @@ def shipped() -> dict[str, str]:
 
 
 class _Lines:
-    """The lines of the entries of a TOML text, which tomllib does not report."""
+    """Line numbers of the entries in a TOML text, because tomllib does not report them."""
 
     def __init__(self, source: str) -> None:
         self._at: dict[tuple[str, int, str], int] = {}
@@ -146,7 +146,7 @@ class _Lines:
                 quotes = next((q for q in ('"""', "'''") if rest.count(q) == 1), "")
 
     def of(self, entry: str = "", table: str = "", number: int = 0) -> int:
-        """Return the line of an entry of a table, or of its head; 1 if neither is found."""
+        """Return the line of an entry or of its table; 1 if neither is known."""
         here = self._at.get((table, number, entry))
         return here or self._heads.get((table, number)) or self._heads.get((entry, 0)) or 1
 
@@ -239,7 +239,7 @@ class _Reader:
     def demand(self, section: str, number: int, entries: Mapping[str, Any]) -> Demand:
         head = self.lines.of("", section, number)
         if "demand" not in entries:
-            raise self.refuse(head, f"[[{section}]] does not say which demand it is: demand = ...")
+            raise self.refuse(head, f"[[{section}]] does not name its demand: add demand = ...")
         try:
             cls = demand_of(section, entries["demand"])
         except InputError as error:
@@ -279,7 +279,7 @@ class _Reader:
             first = known.setdefault(element.about(), element)
             if first is not element:
                 raise self.refuse(
-                    element.line, f"the demand {element.name!r} stands in line {first.line} already"
+                    element.line, f"the demand {element.name!r} is already in line {first.line}"
                 )
             if isinstance(element, ColumnDemand) and element.name == "absent":
                 gone[element.whose] = element

@@ -1,7 +1,7 @@
-"""The content of a column: names, ages, dates, places, identifying numbers.
+"""Recognise the content of a column: names, ages, dates, places, identifying numbers.
 
-Columns are told by their names, in English, German, French and Spanish, and by their cells. A program cannot
-see everything: what is not recognised is listed for a person to look at.
+Columns are recognised by their names, in English, German, French and Spanish, and by their cells.
+Unrecognised columns are listed for a person to check.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voronym.table.frame import as_frame
 __all__ = ["WHAT", "Seen", "recognise", "strays"]
 
 NOTHING = "none"
-"""The declaration that a column holds none of the known contents."""
+"""Declares that a column has none of the known contents."""
 
 WHAT: dict[str, tuple[str, str]] = {
     "name": (
@@ -110,7 +110,7 @@ WHAT: dict[str, tuple[str, str]] = {
              r"commentaire|observaciones?|narrative|history)($|_)"),
     "code": ("other numbers and codes that one person has", r"(?!)"),
 }  # fmt: skip
-"""Kinds of information by the word that a policy uses: in plain words, and how columns are called."""
+"""Contents of columns by the policy's word: a description, and usual names of columns."""
 
 _STRAYS = {
     "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]{2,}"),
@@ -132,9 +132,9 @@ class Seen:
     name : str
         The column.
     what : str, optional
-        A word of `WHAT`; None where nothing was recognised.
+        A word of `WHAT`; None if nothing was recognised.
     why : str
-        By its name, by its cells, or because somebody says so.
+        By its name, by its cells, or as declared.
     cells : tuple of Held
         Its distinct cells with their counts.
     """
@@ -158,7 +158,7 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
     frame : DataFrame
         pandas, Polars, PyArrow or narwhals.
     given : mapping, optional
-        What somebody says of columns, by a word of `WHAT`, or "none".
+        The declared content of columns: a word of `WHAT`, or "none".
 
     Examples
     --------
@@ -180,7 +180,7 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
 def recognise_cells(
     cells: Mapping[str, tuple[Held, ...]], rows: int, given: Mapping[str, str] | None = None
 ) -> dict[str, Seen]:
-    """Return the content of columns from counted distinct cells, such as those of many files."""
+    """Recognise the content of columns from counts of distinct cells, such as counts over many files."""
     words = dict(given or {})
     return {name: _seen(name, own, rows, words.get(name)) for name, own in cells.items()}
 
@@ -255,7 +255,7 @@ def _by_cells(cells: tuple[Held, ...], rows: int) -> tuple[str | None, str]:
 
 
 def strays(seen: Seen, what: str) -> int:
-    """Count the rows of a column whose cells look like something else: an e-mail address, a date."""
+    """Count the rows of a column whose cells contain something else, such as an e-mail address or a date."""
     if what == "date":
         return sum(
             item.rows

@@ -1,21 +1,20 @@
 """Privacy models: the promises of a table, measured on the table itself.
 
 ``base``           `Finding`, the `Model` protocol, the registry and the parser of ``"k-anonymity=5"``
-``classes``        records that share all their keys: the count that every model starts from
 ``k_anonymity``    `KAnonymity`
 ``cells``          a confidential column as `Levels`; `Judge`, how enforcement sees a model
-``distances``      between the distribution in a cell and that in the table
-``confidential``   what the models of confidential columns share: every class, the worst of them
+``distances``      distances between the distributions in a cell and in the table
+``confidential``   shared code of models of confidential columns: every class, and the worst
 ``p_sensitive``    `PSensitive`: p different values
 ``l_diversity``    `LDiversity`: l well represented values
 ``t_closeness``    `TCloseness`: distributed about as in the table
 ``delta_disclosure``    `DeltaDisclosure`: no value much more or less likely
-``mutual_information``  `MutualInformation`: what the keys tell on average; estimates in ``information``
+``mutual_information``  `MutualInformation`: the mean information of keys; ``information`` estimates it
 ``alpha_k``        `AlphaK`: no value has too large a share
 ``beta_likeness``  `BetaLikeness`: no value much more likely
 ``k_map``          `KMap`: k people of the population
 ``delta_presence`` `DeltaPresence`: nobody is surely in the table
-``differential``   `DifferentialPrivacy`: a promise about how a table is made; no table shows it
+``differential``   `DifferentialPrivacy`: a promise about the method, which no table can show
 ``individual``     how likely a match with each record is correct, from sampling weights
 ``text``           the text forms of models
 ``within``         models within strata

@@ -18,7 +18,7 @@ from voronym.privacy.text import number
 
 
 def greatest_share(runs: Runs, levels: Levels) -> Floats:
-    """Return the share of the most frequent level in each cell; 0 for an empty one."""
+    """Return the share of the most frequent level in each cell; 0 for an empty cell."""
     del levels
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
@@ -29,9 +29,9 @@ def greatest_share(runs: Runs, levels: Levels) -> Floats:
 @register("alpha-k")
 @dataclass(frozen=True)
 class AlphaK(ConfidentialModel):
-    """No value of a confidential column has more than a share alpha of any class.
+    """Require that no value of a confidential column has more than a share alpha of any class.
 
-    Together with k-anonymity this is (alpha, k)-anonymity, with every value of the column a sensitive one. It
+    Together with k-anonymity this is (alpha, k)-anonymity, with every value of the column sensitive. It
     limits the certainty of an intruder who finds a class. Missing counts as a value.
 
     Parameters

@@ -29,7 +29,7 @@ class Finding:
     model : str
         Name of the model, such as "k-anonymity".
     value : float
-        What was measured.
+        The measured value.
     required : float or None
         The requirement; None if the model only measured.
     holds : bool
@@ -83,7 +83,7 @@ class Finding:
         return given if isinstance(given, str) else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as plain, JSON-able types. JSON has no infinity: such a measure is None."""
+        """Return the finding as plain types for JSON, in which infinite measures become None."""
         return {
             "model": self.model,
             "value": _finite(self.value),
@@ -120,16 +120,16 @@ Needs = Literal["sizes", "groups", "whole", "method"]
 class Model(Protocol):
     """A privacy model: it measures the released, decoded table, never the internals of a method.
 
-    A model is built by its class, or by ``parse`` from the text behind the ``=`` in ``"name=text"``. Each
-    model reads its own text, so a model may have several parameters. ``str`` gives the whole text back, so
-    that ``parse_model(str(m)) == m``: recipes rely on it.
+    A model is built by its class, or by ``parse`` from the text after ``=`` in ``"name=text"``. Each
+    model reads its own text, so it may have several parameters. ``str`` returns the whole text, and
+    ``parse_model(str(m)) == m``; recipes rely on this.
 
-    A model gets what it does not declare from `DEFAULTS` when it is registered; models that derive from
-    `voronym.privacy.text.TextModel` inherit it.
+    Attributes that a model does not declare come from `DEFAULTS` when it is registered; models derived
+    from `voronym.privacy.text.TextModel` inherit them.
     """
 
     unasked: ClassVar[bool]
-    """Whether the table alone suffices, so that it is measured even if not requested."""
+    """Whether the model can be measured on the table alone, and so is measured without a request."""
 
     @property
     def name(self) -> str:
@@ -147,7 +147,7 @@ class Model(Protocol):
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text after ``=``; None without such a text."""
+        """Build the model from the text after ``=``; None if there is no ``=``."""
         ...
 
     @property
@@ -157,7 +157,7 @@ class Model(Protocol):
 
     @property
     def additive(self) -> bool:
-        """Whether its value is a sum over groups, so that no group can satisfy it by itself."""
+        """Whether its value is a sum over groups, so that a single group cannot satisfy it."""
         ...
 
     @property
@@ -167,12 +167,12 @@ class Model(Protocol):
 
     @property
     def column(self) -> str | None:
-        """The confidential column it applies to; None for all, or for a model without one."""
+        """The confidential column it applies to; None for all columns, or for a model without one."""
         ...
 
     @property
     def weights(self) -> str | None:
-        """The column of sampling weights that it reads."""
+        """The column of sampling weights that the model reads; None without one."""
         ...
 
     @property
@@ -198,7 +198,7 @@ class Model(Protocol):
         keys: Sequence[str],
         counted: str | None = None,
     ) -> Finding:
-        """Return the finding from the number of groups of each size, for models that need no more."""
+        """Return the finding from the number of groups of each size, for models that need only sizes."""
         ...
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
@@ -229,11 +229,11 @@ DEFAULTS: Mapping[str, object] = {
     "group_size": None, "merging": False, "unasked": True, "strength": 9,
     "judges": _none, "row_judges": _none, "of_sizes": _unsized,
 }  # fmt: skip
-"""Defaults of a model that does not declare otherwise."""
+"""Defaults for attributes that a model does not declare."""
 
 
 def register(name: str) -> Callable[[M], M]:
-    """Register a class of models under the name that users type; it becomes its ``name``."""
+    """Register a class of models under the name that users type, and set its ``name``."""
 
     def add(cls: M) -> M:
         for attribute, usual in DEFAULTS.items():
@@ -274,7 +274,7 @@ def parse_model(text: str) -> Model:
 
 
 def beyond_sizes(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the promises for which groups were changed: models that look into the groups."""
+    """Return the findings of models that look into groups, and so may have changed them."""
     return [
         finding
         for finding in findings

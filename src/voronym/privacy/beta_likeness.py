@@ -23,7 +23,7 @@ KINDS = ("basic", "enhanced")
 
 
 def gain(runs: Runs, levels: Levels) -> Floats:
-    """Return the greatest relative gain ``(p - q) / q`` of each cell; 0 for an empty one."""
+    """Return the largest relative gain ``(p - q) / q`` of each cell; 0 for an empty cell."""
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
     return runs.spread(np.maximum(np.maximum.reduceat(ratio(runs, levels) - 1.0, runs.start), 0.0), 0.0)
@@ -94,10 +94,10 @@ class BetaLikeness(ConfidentialModel):
             raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column.
+        """Return a judge for the cells of one column.
 
-        The share of a value in a merged cell lies between those in its parts, and its limit stays: the gain
-        is at most the larger one, and within the limit if both are.
+        In a merged cell the share of a value lies between its shares in the parts, and the limit
+        stays. So the gain is at most the larger one, and within the limit if both parts are.
         """
         measure = limited_gain if self.kind == "enhanced" else gain
         return Judge(levels, measure, self.beta, name=self.name)
@@ -107,7 +107,7 @@ class BetaLikeness(ConfidentialModel):
         return f"{judge.levels.column}, {self.kind}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able."""
+        """Return the figures of one column as plain types."""
         out = super().describe(judge, classes, values)
         del out["mean"]  # infinite where one is
         return out | {"kind": self.kind}

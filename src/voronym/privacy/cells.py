@@ -1,10 +1,10 @@
 """Judges: how a model sees the cells of a partition.
 
-A model that limits what a class reveals looks at one confidential column at a time, as `Levels`: a whole
-number 0..m-1 for every record. A `Judge` measures every cell of a partition from
-these numbers alone, in O(n log n) and without a table of cells x levels, which may be large.
+A model that limits the information of a class examines one confidential column at a time, as `Levels`: a
+whole number 0..m-1 for every record. A `Judge` measures every cell of a partition from these numbers alone,
+in O(n log n) and without a table of cells x levels, which may be large.
 
-Every judge here improves or stays when cells are merged: see `Judge`.
+Merging cells never makes the measure of a judge worse: see `Judge`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Runs:
     level: Ints
     count: Ints
     sizes: Ints
-    """Records of each cell, shape (n_cells,)."""
+    """Number of records of each cell, shape (n_cells,)."""
 
     @cached_property
     def start(self) -> Ints:
@@ -53,7 +53,7 @@ class Runs:
 
 
 def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
-    """Count the records of each pair of a cell and a level that occurs."""
+    """Count the records of each pair of cell and level that occurs."""
     pair = labels * np.int64(m) + codes
     if n_cells * m <= max(4 * len(pair), 1 << 16):
         full = np.bincount(pair, minlength=n_cells * m)
@@ -68,10 +68,10 @@ def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by which the kernels of enforcement compute a judge's measure.
+    """A rule with which the kernels compute a judge's measure.
 
-    A judge without a rule is obeyed too, by merging groups and by exchanging records whose confidential
-    values are equal. With a rule, records are also exchanged wherever the measure allows it.
+    A judge without a rule is enforced by merging groups, and by exchanging records with equal
+    confidential values. With a rule, any exchange that the measure allows is possible.
 
     Parameters
     ----------
@@ -152,20 +152,20 @@ class Judge:
 
     @property
     def total(self) -> Ints:
-        """Records of each level in the whole table, shape (m,)."""
+        """Number of records of each level in the whole table, shape (m,)."""
         return self.levels.counts
 
     def subset(self, records: Ints) -> Judge:
-        """Return the judge of partitions of some records; it compares them with the whole table as before."""
+        """Return the judge for partitions of some records; they are still compared with the whole table."""
         return replace(self, levels=self.levels.subset(records))
 
     def value(self, codes: Ints) -> float:
-        """Measure one cell, from the levels of its records; O(c log m) for c records."""
+        """Measure one cell from the levels of its records; O(c log m) for c records."""
         codes = np.asarray(codes, np.int64)
         return float(self.measure(_one(codes), self.levels)[0])
 
     def values(self, labels: Ints, n_cells: int) -> Floats:
-        """Measure every cell of a partition of the whole table, shape (n_cells,); O(n log n)."""
+        """Measure every cell of a partition, shape (n_cells,); O(n log n)."""
         labels = np.asarray(labels, np.int64)
         if labels.shape != self.levels.codes.shape:
             raise InputError(f"there are {self.levels.n} records but {labels.size} labels")

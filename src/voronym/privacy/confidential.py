@@ -23,23 +23,24 @@ _WORST = 5
 class ConfidentialModel(TextModel):
     """A model that measures confidential columns, class by class.
 
-    A subclass is a frozen dataclass with a field ``column`` and offers `judge`. It applies to the column
-    named, or to every confidential column; the finding is that of the worst one.
+    A subclass is a frozen dataclass with a field ``column`` and offers `judge`. It applies to the named
+    column, or to all confidential columns; the finding is that of the worst column.
     """
 
     column: str | None
     confidential: ClassVar[bool] = True
     merging: ClassVar[bool] = True  # type: ignore[misc]
     knows: ClassVar[bool] = False
-    """Whether a value that all people of a class have counts as their only one, if people have several
-    values: see `voronym.privacy.people`."""
+    """Whether a value that all people of a class share counts as their only value, if people have several
+    values: see `voronym.privacy.people`.
+    """
 
     def __post_init__(self) -> None:
         if self.column is not None and not isinstance(self.column, str):
             raise InputError(f"{self.name}: column must be the name of a column, a text, not {self.column!r}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         raise NotImplementedError
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
@@ -104,7 +105,7 @@ class ConfidentialModel(TextModel):
         )
 
     def _seen(self, column: Levels, table: Table) -> tuple[Judge, Classes, Floats]:
-        """Measure the classes of a table by one column; each distinct value of a person counts once."""
+        """Measure the classes of a table by one column; count each distinct value of a person once."""
         classes, persons = table.classes, table.persons
         if persons is None:
             judge = self.judge(column)
@@ -122,7 +123,7 @@ class ConfidentialModel(TextModel):
         return judge.levels.column
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able."""
+        """Return the figures of one column as plain types."""
         below = np.zeros(len(values), bool) if judge.additive else ~np.asarray(judge.holds(values), bool)
         out: dict[str, object] = {
             "value": _total(judge, values),

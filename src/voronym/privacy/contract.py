@@ -46,7 +46,7 @@ def check_model(model: Model, *, at: Callable[[float], Model] | None = None) -> 
 
 
 def _people(rng: np.random.Generator, n: int, missing: float) -> pl.DataFrame:
-    """Return a table whose values are all recognisable in a text."""
+    """Return a table whose values are recognisable in a text."""
     gone = (rng.random(n) < missing).tolist()
     pay = (7_000_001 + rng.integers(0, 9, n)).tolist()
     return pl.DataFrame(
@@ -71,7 +71,7 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     if not table.equals(before):
         raise AssertionError(f"{where}: the table was changed")
     if model.required is None and not result.holds:
-        raise AssertionError(f"{where}: nothing is required, yet it does not hold")
+        raise AssertionError(f"{where}: nothing is required, but the finding does not hold")
     turned = model.measure(Table.of(table.reverse(), schema))
     if (turned.value, turned.holds) != (result.value, result.holds):
         raise AssertionError(f"{where}: the order of the rows changes the finding")
@@ -80,7 +80,7 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     if at is not None and np.isfinite(result.value):
         try:
             exact = at(result.value).measure(records)
-        except InputError:  # the model has no such requirement: 1 different value, say
+        except InputError:  # the model has no such requirement, for example 1 distinct value
             return
         if exact.holds == exact.strict:
             raise AssertionError(f"{where}: a requirement of exactly {result.value:g} is judged wrongly")

@@ -32,11 +32,11 @@ def surprise(runs: Runs, levels: Levels) -> Floats:
 @register("delta-disclosure")
 @dataclass(frozen=True)
 class DeltaDisclosure(ConfidentialModel):
-    """No class makes any confidential value more than e^delta times more or less likely than in the table.
+    """Require that no class makes a confidential value more than e^delta times more or less likely.
 
-    max over classes and values of ``|ln p/q| <= delta``, where p is the share of the value in the class and q
-    its share in the table. If a value of the table is absent from a class, it is ruled out there, and the
-    measure is infinite. So every class needs every value, and most tables need many merges.
+    max over classes and values of ``|ln p/q| <= delta``, where p is the share of the value in the class
+    and q its share in the table. If a value of the table is absent from a class, it is ruled out there,
+    and the measure is infinite. So every class needs every value, and most tables need many merges.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class DeltaDisclosure(ConfidentialModel):
         self._set(delta=number(self.name, "delta", self.delta, above=True))
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         rule = Rule(verdict.DELTA, self.required or 0.0)
         return Judge(levels, surprise, self.delta, name=self.name, rule=rule)
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able."""
+        """Return the figures of one column as plain types."""
         absent = np.isinf(values)
         out = super().describe(judge, classes, values)
         del out["mean"]

@@ -1,4 +1,4 @@
-"""delta-presence: nobody of a known population is in the table, or absent, with too much certainty."""
+"""delta-presence: no intruder can be too certain that a person of a known population is in the table."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from voronym.table.table import Table
 @register("delta-presence")
 @dataclass(frozen=True)
 class DeltaPresence(TextModel):
-    """An intruder who knows the whole population is at most delta sure that somebody is in the table.
+    """Require that an intruder who knows the whole population is at most delta sure about membership.
 
-    Of F people of the population with some keys, f are in the table: each of them is with probability f / F.
-    For tables in which membership is the secret: patients of one clinic, debtors, participants of a survey.
+    If F people of the population have some keys, and f of them are in the table, each of them is in it
+    with probability f / F. For tables in which membership is the secret: patients of one clinic, debtors,
+    participants of a survey.
 
     Parameters
     ----------
@@ -66,9 +67,9 @@ class DeltaPresence(TextModel):
     def measure(self, table: Table) -> Finding:
         """Count the people of the population, and of the table, with each combination of keys.
 
-        The value is the greatest f / F; ``detail`` has the least, which is 0 if nobody in the table has the
-        keys of some person. If the table has more people with some keys than the population, they are
-        certainly in it.
+        The value is the largest f / F; ``detail`` has the smallest, which is 0 if somebody's keys do
+        not occur in the table. If the table has more people with some keys than the population, they
+        are certainly in it.
         """
         inside = table.heads
         there = inside if self.population is None else population_of(table, self.population)

@@ -1,4 +1,4 @@
-"""Differential privacy: a promise about how a table is made, which no table shows."""
+"""Differential privacy: a promise about the making of a table, which a table cannot show."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from voronym.table.table import Table
 
 SCOPES = ("keys", "all")
 REPLACE = "replace"
-"""Two tables are neighbours if the values of one unit differ; the number of rows is public."""
+"""Neighbouring tables differ in the values of one unit; the number of rows is public."""
 ADD_REMOVE = "add-remove"
-"""Two tables are neighbours if one has an additional unit; the number of rows is private."""
+"""Neighbouring tables differ by one additional unit; the number of rows is private."""
 RELATIONS = (REPLACE, ADD_REMOVE)
 
 
@@ -26,11 +26,11 @@ RELATIONS = (REPLACE, ADD_REMOVE)
 @register("dp")
 @dataclass(frozen=True)
 class DifferentialPrivacy(TextModel):
-    """Every published result would be nearly as likely if the values of one person were different.
+    """Require that each published result would be nearly as likely if one person's values were different.
 
-    A release is ε-differentially private if replacing the values of one unit changes the probability of every
-    published table by at most a factor of e^ε (and δ). Units are rows, or the people or households that are
-    declared. Noise that OpenDP draws is added to the centres of groups that one unit hardly changes.
+    A release is ε-differentially private if replacing the values of one unit changes the probability of
+    every published table by at most a factor of e^ε (and δ). Units are rows, or the declared people or
+    households. Noise from OpenDP is added to the centres of groups that one unit hardly changes.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class DifferentialPrivacy(TextModel):
         return self.neighbours == ADD_REMOVE
 
     def measure(self, table: Table) -> Finding:
-        """Report that a table promises nothing without knowledge of its making, on which ε depends."""
+        """Report that ε cannot be measured on a table, because it depends on the making of the table."""
         about = "no table shows it: it is a property of how a table was made"
         detail: dict[str, object] = {"records": table.n}
         return Finding(self.name, math.inf, self.required, self.epsilon is None, (), detail, about)
@@ -116,5 +116,5 @@ class DifferentialPrivacy(TextModel):
 
 
 def private_among(models: Iterable[Model]) -> DifferentialPrivacy | None:
-    """Return the promise of differential privacy among models; None without one."""
+    """Return the differential privacy among the models; None without it."""
     return next((model for model in models if isinstance(model, DifferentialPrivacy)), None)

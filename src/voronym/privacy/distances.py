@@ -1,9 +1,9 @@
-"""Distances of a confidential column's distribution in a cell from that in the whole table.
+"""Distances between a confidential column's distribution in a cell and in the whole table.
 
-Each function takes the counts of all cells (`voronym.privacy.cells.Runs`) and the column, and returns a
-value per cell. Only levels that occur in a cell are looked at, O(n log m) for all cells. Earth mover's
-distances and the total variation are quotients of whole numbers up to the last division, so that a
-distance of exactly 0.2 comes out as 0.2. p is the distribution in the cell, q that of the table.
+Each function takes the counts of all cells (`voronym.privacy.cells.Runs`) and the column, and returns a value
+per cell. It visits only levels that occur in a cell, O(n log m) for all cells. Earth mover's distances and
+total variation are quotients of whole numbers, so a distance of exactly 0.2 comes out as 0.2. p is the
+distribution in the cell, q that of the table.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def ordered(runs: Runs, levels: Levels) -> Floats:
 
 
 def equal(runs: Runs, levels: Levels) -> Floats:
-    """Earth mover's distance with all levels 1 apart: the total variation, 1/2 sum_i ``|p_i - q_i|``.
+    """Return the earth mover's distance with all levels 1 apart: total variation, 1/2 sum_i ``|p_i - q_i|``.
 
-    Equal to the sum of p_i - q_i over the levels where it is positive, all of which occur in the cell.
+    It equals the sum of p_i - q_i over the levels where it is positive, all of which occur in the cell.
     Between 0 and 1.
     """
     if not len(runs.cell):
@@ -62,7 +62,7 @@ def equal(runs: Runs, levels: Levels) -> Floats:
 
 
 def hierarchical(runs: Runs, levels: Levels, ancestors: NDArray[np.int64]) -> Floats:
-    """Earth mover's distance with levels as far apart as their lowest common ancestor is high.
+    """Return the earth mover's distance with levels as far apart as their lowest common ancestor is high.
 
     ``ancestors`` has a row per height 0..H-1 of the taxonomy (row 0 the levels themselves) and gives the node
     above each level. The distance of two leaves is height / H, the root being at height H. In a tree the
@@ -90,7 +90,7 @@ def hierarchical(runs: Runs, levels: Levels, ancestors: NDArray[np.int64]) -> Fl
 
 
 def kullback_leibler(runs: Runs, levels: Levels) -> Floats:
-    """Relative entropy of p to q in nats, sum_i p_i ln(p_i / q_i); from 0 to ln(n / cell size).
+    """Return the relative entropy of p to q in nats, sum_i p_i ln(p_i / q_i); 0 to ln(n / cell size).
 
     It is at least twice the square of the total variation (Pinsker). Its average over the classes is the
     mutual information.

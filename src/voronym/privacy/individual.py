@@ -1,9 +1,9 @@
 """Individual risk: the probability that a match with each record is correct, from sampling weights.
 
-A record's class has f records in the sample and, after the weights, some sum W of them in the population.
-The model of Benedetti and Franconi takes the number F in the population, given f, as negative binomial: the
-trials until the f-th success, each with probability ``p = f / W``. An intruder who matches a person with the
-class picks one of the F, so the risk is E[1 / F].
+A class has f records in the sample, and the sum W of their weights estimates its size in the population. The
+model of Benedetti and Franconi takes its true size F, given f, as negative binomial: the number of trials
+until the f-th success, each with probability ``p = f / W``. An intruder who matches a person with the class
+picks one of the F people, so the risk is E[1 / F].
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ _SERIES = 60  # size of class from which on the series needs fewer terms than th
 def match_probability(sizes: Any, rates: Any) -> Floats:
     """Return E[1 / F] of classes with ``sizes`` records in the sample and sampling rates p.
 
-    ``p / f * 2F1(1, 1; f + 1; 1 - p) = p * integral over 0..1 of u^(f-1) / (p + (1-p) u)``. The integral has
-    ``I(f+1) = (1/f - p I(f)) / (1-p)`` from ``I(1) = -ln(p) / (1-p)``, which is used upwards where it damps
-    errors, p < 1/2; elsewhere the series, whose terms are positive and fall at least by half, or by f.
+    ``p / f * 2F1(1, 1; f + 1; 1 - p) = p * integral over 0..1 of u^(f-1) / (p + (1-p) u)``. The integral
+    satisfies ``I(f+1) = (1/f - p I(f)) / (1-p)``, with ``I(1) = -ln(p) / (1-p)``. For p < 1/2 this
+    recursion damps errors and is used upwards. Otherwise the series is summed; its terms are positive and
+    fall at least by half, or by f.
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ def _by_steps(f: Ints, p: Floats) -> Floats:
 
 
 def household_risk(risks: Floats, households: Ints) -> Floats:
-    """Return each household's probability that at least one member is matched: ``1 - product of (1 - r)``.
+    """Return the probability that at least one member of each household is matched: 1 - product of (1 - r).
 
-    Members count as independent, which they are not quite: it is the usual approximation.
+    Members are treated as independent, which is the usual approximation.
 
     Examples
     --------

@@ -16,11 +16,11 @@ gammaln = later.called("scipy.special", "gammaln")
 ndtri = later.called("scipy.special", "ndtri")
 
 _MANY = 50
-"""Mean records of a level in a class above which an expansion replaces the sum over all numbers."""
+"""Expected records of a level in a class above which an expansion replaces the exact sum."""
 _WHOLE = 1.25
 """Extra nats that the likelihood may fall beyond a chi-square law, because counts are whole numbers."""
 _RANGE = 192
-"""Range of numbers to sum below `_MANY`: up to twenty standard deviations above the mean."""
+"""Number of terms in the exact sum below `_MANY`: up to twenty standard deviations above the mean."""
 
 
 def contributions(runs: Runs, levels: Levels, *, unit: float = 1.0) -> Floats:
@@ -42,11 +42,11 @@ class Estimate:
         the logarithm of the number of levels. Right to the first order in 1/n; too little where classes
         hold a few records only.
     chance : float
-        The expected plug-in value if the same confidential values were dealt out to the same classes at
-        random: what smallness of the classes alone shows.
+        The expected plug-in value if the confidential values were assigned to the classes at random: the
+        effect of small classes alone.
     excess : float
-        ``plug_in - chance``, at least 0. Right where keys and W are independent; too low where they are not,
-        since the bias is smaller then.
+        ``plug_in - chance``, at least 0. Unbiased if keys and W are independent; otherwise too low, because
+        the bias is smaller then.
     low, high : float
         Confidence interval for the population that the records were drawn from. One correction takes too
         little away and the other too much, so the interval reaches from the lesser less z standard errors to
@@ -59,7 +59,7 @@ class Estimate:
     confidence : float
         Coverage of the interval.
     entropy : float
-        H(W) of the counts: the most that this table could tell.
+        H(W) of the counts: the largest possible information in this table.
     """
 
     plug_in: float
@@ -96,11 +96,11 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
 def likely_drop(runs: Runs, levels: Levels, z: float) -> float:
     """Return how far I can fall towards independence before the records rule it out.
 
-    The law p_s = (1 - s) p + s p(w) p(c) has the margins of the counts p; its likelihood is
-    exp(-n KL(p || p_s)) of the greatest one. The s is taken where that is exp(-z²/2 - 5/4), as in an interval
-    by likelihood ratios: it sees pairs that did not occur, which a standard error does not. The 5/4 is for
-    counts being whole: with none or one exception, the chi-square law is too narrow (an exact interval for
-    a Poisson count needs 0.7 to 1.8 nats more).
+    The law p_s = (1 - s) p + s p(w) p(c) has the margins of the counts p; its likelihood relative to the
+    maximum is exp(-n KL(p || p_s)). s is chosen where this is exp(-z²/2 - 5/4), as in a likelihood-ratio
+    interval. Unlike a standard error, this accounts for pairs that did not occur. The 5/4 corrects for
+    whole counts: with no or one exception the chi-square law is too narrow (an exact interval for a
+    Poisson count needs 0.7 to 1.8 nats more).
 
     Examples
     --------
@@ -127,11 +127,11 @@ def likely_drop(runs: Runs, levels: Levels, z: float) -> float:
 def expected_by_chance(sizes: Ints, counts: Ints, n: int | None = None) -> float:
     """Return the mean plug-in mutual information over all assignments of the values to the classes.
 
-    A class of s records gets X of the q records of a level, X hypergeometric; the expectation of
-    (X / n) ln(n X / (s q)) is summed over classes and levels. Equal sizes and equal counts are done once.
-    Where X is above `_MANY` on average its expectation is taken to the second order, Var X / (2 n E X),
-    which is right to a third of a percent there. Where the classes are some of a larger table, ``n`` has its
-    records; then the sum is their share of the expectation.
+    A class of s records gets X of the q records of a level; X is hypergeometric. The expectation of (X /
+    n) ln(n X / (s q)) is summed over classes and levels, once for equal sizes and counts. If X is above
+    `_MANY` on average, its expectation is taken to second order, Var X / (2 n E X), with an error below
+    0.4 %. If the classes are a part of a larger table, ``n`` is its number of records, and the sum is
+    their share of the expectation.
 
     References
     ----------

@@ -53,7 +53,7 @@ class KAnonymity(TextModel):
 
     @property
     def group_size(self) -> int | None:  # type: ignore[override]
-        """The size of groups that it asks for."""
+        """The group size that it requires."""
         return self.k
 
     def __post_init__(self) -> None:

@@ -46,10 +46,10 @@ def _sums(runs: Runs, count: Ints, levels: Levels) -> Floats:
 @register("k-map")
 @dataclass(frozen=True)
 class KMap(TextModel):
-    """Every combination of keys in the table belongs to at least k people of the population.
+    """Require that every combination of keys in the table belongs to at least k people of the population.
 
-    Weaker than k-anonymity: an intruder who does not know who is in the table has to tell k people apart.
-    Without weights and population the table counts as the population, and k-map is k-anonymity.
+    This is weaker than k-anonymity: an intruder who does not know who is in the table must tell k people
+    apart. Without weights and population the table counts as the population, and k-map is k-anonymity.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class KMap(TextModel):
 
     @property
     def merging(self) -> bool:  # type: ignore[override]
-        """Whether groups are merged until it holds: a file of people is searched by values, not by means."""
+        """Whether groups are merged until it holds; False with a population file, searched by values."""
         return self.population is None
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
@@ -139,7 +139,7 @@ class KMap(TextModel):
         return np.asarray(meets(sizes, self.k, at_most=False))
 
     def _levels(self, table: Table) -> Levels:
-        """Return the weights as levels; without any, each record is one person."""
+        """Return the weights as levels; without weights, each record is one person."""
         if self.weights is None:
             return Levels("records", np.zeros(table.n, np.int64), False, (1,))
         check_columns(table.frame, [self.weights], f"weights of {self.name}")
@@ -173,6 +173,6 @@ class KMap(TextModel):
 
 
 def population_of(table: Table, path: str) -> Ints:
-    """Return how many rows of a file have the keys of each class of a table."""
+    """Return the number of rows of a file with the keys of each class of a table."""
     _, there = population_sizes(table.frame, load(path), table.keys)
     return np.asarray(there[table.classes.first])

@@ -25,7 +25,7 @@ KINDS = ("distinct", "entropy", "recursive")
 
 
 def effective(runs: Runs, levels: Levels) -> Floats:
-    """Return exp(H) of each cell: how many equally frequent values have its entropy; infinite if empty."""
+    """Return exp(H) of each cell: the number of equally frequent values with its entropy; inf if empty."""
     del levels
     if not len(runs.cell):
         return np.full(len(runs.sizes), np.inf)
@@ -35,7 +35,7 @@ def effective(runs: Runs, levels: Levels) -> Floats:
 
 
 def recursive(runs: Runs, levels: Levels, *, l: int) -> Floats:  # noqa: E741 - the name of the model
-    """Return r_1 / (r_l + ... + r_m) of each cell, r_1 >= r_2 >= ... its counts; infinite below l values."""
+    """Return r_1 / (r_l + ... + r_m) of each cell, with counts r_1 >= r_2 >= ...; infinite below l values."""
     del levels
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
@@ -56,7 +56,7 @@ class LDiversity(ConfidentialModel):
     Parameters
     ----------
     l : float or None
-        How many values. A whole number of 2 or more, or any number above 1 for ``entropy``. None only
+        Number of values. A whole number of 2 or more, or any number above 1 for ``entropy``. None only
         measures.
     kind : {"distinct", "entropy", "recursive"}
         ``distinct``: at least l different values, the same as p-sensitivity. ``entropy``: exp(H) >= l, where
@@ -121,7 +121,7 @@ class LDiversity(ConfidentialModel):
         return None if wanted is None else float(wanted)
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
             rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))
@@ -139,7 +139,7 @@ class LDiversity(ConfidentialModel):
         return f"{judge.levels.column}, {kind}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able: always all three kinds."""
+        """Return the figures of one column as plain types, always for all three kinds."""
         every = {
             "distinct": Judge(judge.levels, distinct),
             "entropy": Judge(judge.levels, effective),

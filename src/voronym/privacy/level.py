@@ -32,7 +32,7 @@ class Levels:
     Parameters
     ----------
     column : str
-        Name of the column; several, joined by " x ", where levels are those of several columns together.
+        Name of the column; for levels of several columns, their names joined by " x ".
     codes : (n,) int64 array
         The level of each record. Every level occurs.
     ordered : bool
@@ -40,10 +40,10 @@ class Levels:
     values : tuple
         The value behind each level, None for missing. Values of persons: never printed.
     how : str
-        How values became levels.
+        The conversion of values to levels.
     total : array, shape (m,), optional
-        How many records of the whole data set have each level, where these records are a part of it; then
-        a level may be there that none of them has.
+        Number of records of the whole data set with each level, if these records are a part of it; some
+        levels may then not occur.
     """
 
     column: str
@@ -55,7 +55,7 @@ class Levels:
 
     @property
     def n(self) -> int:
-        """Number of records; of the whole data set if these are a part of it."""
+        """Number of records; of the whole data set if the levels are of a part."""
         return len(self.codes) if self.total is None else int(self.total.sum())
 
     @property
@@ -70,14 +70,14 @@ class Levels:
 
     @cached_property
     def counts(self) -> Ints:
-        """Records of each level, shape (m,); of the whole data set if these are a part of it."""
+        """Number of records of each level, shape (m,); of the whole data set if the levels are of a part."""
         if self.total is not None:
             return self.total
         return np.bincount(self.codes, minlength=self.size).astype(np.int64)
 
     @cached_property
     def exact(self) -> bool:
-        """Whether sums of products of counts fit 64 bits, so that distances are computed in whole numbers."""
+        """Whether sums of products of counts fit 64 bits, so that distances use whole numbers."""
         return self.n * self.n * max(1, self.size) < _EXACT
 
     @cached_property
@@ -91,14 +91,14 @@ class Levels:
         return np.concatenate([np.zeros(1, self.below.dtype), np.cumsum(self.below)])
 
     def subset(self, records: Ints) -> Levels:
-        """Return some of the records, with the counts of all of them."""
+        """Return some of the records, still with the counts of all."""
         return replace(self, codes=self.codes[records], total=self.counts)
 
     def binned(self, bins: int) -> Levels:
-        """Return a limited number of levels of about equal frequency; equal values stay together.
+        """Return at most ``bins`` levels of about equal frequency; equal values stay together.
 
-        Level i, with middle rank r_i among the n observed records, goes to bin floor(bins r_i / n). Missing
-        stays a level of its own. What is learned about a bin is at most what is learned about the value.
+        Level i, with middle rank r_i among the n observed records, goes to bin floor(bins r_i / n).
+        Missing stays a separate level. A bin reveals at most as much as the value.
         """
         last = self.size - 1 if self.missing else self.size
         observed = self.counts[:last]
@@ -119,8 +119,8 @@ class Levels:
 def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[str] | None = None) -> Levels:
     """Return a column as levels.
 
-    The answer depends neither on the order of rows nor on the dataframe library, nor on how a number is
-    stored (integer, float, decimal, nullable). Missing is a level of its own, the last one.
+    The result depends neither on the order of rows, nor on the dataframe library, nor on the type of
+    numbers (integer, float, decimal, nullable). Missing is a separate level, the last one.
 
     Parameters
     ----------

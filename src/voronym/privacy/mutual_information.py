@@ -1,4 +1,4 @@
-"""Mutual information: what the published keys reveal about the confidential values, on average."""
+"""Mutual information: the average information of published keys about confidential values."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def default_bins(n: int) -> int:
 @register("mutual-information")
 @dataclass(frozen=True)
 class MutualInformation(ConfidentialModel):
-    """The published keys reveal little about a confidential column on average: I(W; class) is bounded.
+    """Require that published keys reveal little about a confidential column on average.
 
-    I(W; class) = sum over classes of (size / n) KL(p || q), p the distribution of W in the class and q that
-    in the table: the average of the distances that t-closeness with ``distance=kl`` limits in the worst
-    class. It is the mean number of nats by which an intruder's uncertainty about W falls when they find a
-    person's class. 0 means that keys and W are independent.
+    I(W; class) = sum over classes of (size / n) KL(p || q), where p is the distribution of W in the class
+    and q that in the table. It is the average of the distances that t-closeness with ``distance=kl``
+    limits in the worst class. It is also the mean reduction, in nats, of an intruder's uncertainty about
+    W when they find a person's class. 0 means that keys and W are independent.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class MutualInformation(ConfidentialModel):
         return (joint(result),) if self.joint else result
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of one column: contributions to a limited sum."""
+        """Return a judge for the cells of one column, which measures contributions to a limited sum."""
         unit = UNITS[self.unit]
         rule = Rule(verdict.INFORMATION, (self.required or 0.0) * unit)  # kernels count in nats
         measure = partial(contributions, unit=unit)
@@ -132,7 +132,7 @@ class MutualInformation(ConfidentialModel):
         return f"{judge.levels.column}, {self.unit}{cut}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able; all in nats except ``value`` and ``bits``."""
+        """Return the figures of one column as plain types; all in nats except ``value`` and ``bits``."""
         result = estimate(
             count_runs(classes.labels, judge.levels.codes, len(classes.sizes), judge.levels.size),
             judge.levels,

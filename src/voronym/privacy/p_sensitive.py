@@ -18,7 +18,7 @@ from voronym.privacy.text import whole
 
 
 def distinct(runs: Runs, levels: Levels) -> Floats:
-    """Return the number of different levels of each cell; infinite for an empty one."""
+    """Return the number of distinct levels of each cell; infinite for an empty cell."""
     del levels
     ends = np.diff(runs.start, append=len(runs.cell))
     return runs.spread(ends, np.inf)
@@ -63,6 +63,6 @@ class PSensitive(ConfidentialModel):
         self._set(p=whole(self.name, "p", self.p, least=2))
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         rule = Rule(verdict.DISTINCT, self.required or 0.0)
         return Judge(levels, distinct, self.required, at_most=False, name=self.name, rule=rule)

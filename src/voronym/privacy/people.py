@@ -1,15 +1,16 @@
 """Models for people with several rows: each person counts once for each of their distinct values.
 
-A class is a bag of pairs (person, value), each of which counts once, however many rows of the person show it.
-Distances, entropies and informations are those of this bag. Two things follow that rows do not give:
+A class is a bag of pairs (person, value). Each pair counts once, even if several rows of the person show it.
+Distances, entropies and informations are those of this bag. It differs from counting rows in two ways:
 
-- A person who comes every week does not make a class look diverse, nor like the table.
-- Values do not exclude each other any more: all five people of a class may have both flu and something worse.
-  Their class has two values, and tells one of them about everybody. So where every person of a class has the
-  same value, p-sensitivity and l-diversity take the class for one with this value only.
+- A person who comes every week makes a class neither look diverse nor look like the table.
+- Values no longer exclude each other: all five people of a class may have both flu and a worse illness. The
+  class has two values, and yet reveals a value of everybody. So if all people of a class share a value,
+  p-sensitivity and l-diversity treat it as a class with this value only.
 
 **Merging still never hurts.** A merged cell is a mixture of two bags, by their sizes, so the arguments of
-`voronym.privacy.cells.Judge` hold; and what all people of a merged cell have, all people of each part had.
+`voronym.privacy.cells.Judge` hold. If all people of a merged cell share a value, so did all people of each
+part.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ def with_known(judge: Judge, values: Floats, known: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class OfPeople(Judge):
-    """A judge whose records are people, each with one value or several.
+    """A judge whose records are people, each with one or several values.
 
-    ``levels.codes`` number the sets of values that people have, which is all that enforcement looks at: two
-    people with the same set may change places. Made by `of_people`.
+    ``levels.codes`` number the sets of values of people; enforcement uses only these, so two people with
+    the same set may change places. Made by `of_people`.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class OfPeople(Judge):
         )
 
     def value(self, codes: Ints) -> float:
-        """Measure one cell, from the sets of its people."""
+        """Measure one cell, from the sets of values of its people."""
         sets = [self.sets[code] for code in np.asarray(codes, np.int64)]
         level, count = np.unique(np.concatenate(sets), return_counts=True)
         size = int(count.sum())
@@ -120,14 +121,14 @@ def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
 
 
 def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of people from a judge of pairs.
+    """Return a judge for partitions of people, from a judge for pairs of person and value.
 
     Parameters
     ----------
     judge : Judge
-        Of the pairs that `pairs` made.
+        Judge of the pairs made by `pairs`.
     owner : array
-        Whose they are, in ascending order, everybody at least once.
+        The person of each pair, in ascending order, everybody at least once.
     knows : bool
         Whether a value that all people of a cell have makes it one of a single value.
     """
@@ -187,7 +188,7 @@ def replace_levels(judge: Judge, levels: Levels) -> Judge:
 
 
 def of_rows(judge: Judge, persons: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of the rows of people from a judge of rows."""
+    """Return a judge for partitions of people's rows, from a judge for rows."""
     return OfRows(
         judge.levels,
         judge.measure,

@@ -34,10 +34,10 @@ _PLAIN = {
 @register("t-closeness")
 @dataclass(frozen=True)
 class TCloseness(ConfidentialModel):
-    """In every class the confidential values are distributed about as in the whole table: at most t apart.
+    """Require that confidential values are distributed in every class as in the table: at most t apart.
 
-    max over classes of d(p, q) <= t, where p is the distribution of a confidential column in the class and q
-    that in the table. A distance of exactly t holds.
+    max over classes of d(p, q) <= t, where p is the distribution of a confidential column in the class
+    and q that in the table. A distance of exactly t is accepted.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TCloseness(ConfidentialModel):
         return self.distance or ("ordered" if levels.ordered else "equal")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         if isinstance(self.taxonomy, Hierarchy):
             tree = _ancestors(self.taxonomy, levels)
             return Judge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)
@@ -117,17 +117,17 @@ class TCloseness(ConfidentialModel):
         return f"{judge.levels.column}, {self.distance_of(judge.levels)} distance"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able."""
+        """Return the figures of one column as plain types."""
         return super().describe(judge, classes, values) | {"distance": self.distance_of(judge.levels)}
 
     def options(self) -> dict[str, object]:
-        """Return the non-default options; a taxonomy implies its distance, which is left out."""
+        """Return the non-default options, without the distance that a taxonomy implies."""
         given = super().options()
         return {name: given[name] for name in given if name != "distance" or self.taxonomy is None}
 
 
 def _ancestors(tree: Hierarchy, levels: Levels) -> NDArray[np.int64]:
-    """Return the node above each level of a column, a row per height; missing is a branch of its own."""
+    """Return the ancestor of each level at each height, a row per height; missing is a separate branch."""
     values = levels.values[:-1] if levels.missing else levels.values
     hint = ", or name the column that the hierarchy is for: column=NAME"
     nodes = tree.nodes(values, levels.column, counts=levels.counts, hint=hint)

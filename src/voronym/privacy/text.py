@@ -1,7 +1,7 @@
 """The text forms of models: ``name=value,option=value``.
 
-A value of an option may stand in quotes, with quotes inside it doubled: ``column="a,b"``. It is written so
-where it could be taken for something else.
+A value may be quoted, with inner quotes doubled: ``column="a,b"``. It is written with quotes if it would
+otherwise be ambiguous.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def listed_models(given: object) -> list[Model | str]:
-    """Return models as a list, from one of them, several, or a mapping from names to requirements.
+    """Return models as a list, from one model, several, or a mapping from names to requirements.
 
     Examples
     --------
@@ -48,10 +48,10 @@ def listed_models(given: object) -> list[Model | str]:
 
 
 def split_models(given: Sequence[str]) -> list[str]:
-    """Split texts of several models at commas, and leave the commas inside a model.
+    """Split texts of several models at commas, but not at commas inside a model.
 
-    A part begins a model when the name before its ``=`` is registered, or when nothing came before it. Any
-    other part belongs to the model before it. Commas in quotes do not split.
+    A part begins a model if the name before its ``=`` is registered, or if it comes first. Any other part
+    belongs to the model before it. Commas in quotes do not split.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def split_models(given: Sequence[str]) -> list[str]:
 def read_options(name: str, text: str | None, options: Collection[str]) -> tuple[str | None, dict[str, str]]:
     """Split ``value,option=value,...`` into the value (or None) and the options.
 
-    A part that does not begin with the name of an option belongs to the one before it, so that values may
-    hold commas: names of columns do. A value in quotes is taken as it is.
+    A part that does not begin with the name of an option belongs to the part before it, so values may
+    contain commas, as column names do. A quoted value is taken literally.
     """
     value: str | None = None
     result: dict[str, str] = {}
@@ -103,7 +103,7 @@ def read_options(name: str, text: str | None, options: Collection[str]) -> tuple
 
 
 def write_options(name: str, value: str | None, **options: object) -> str:
-    """Return the text that `read_options` reads; options that are None are left out."""
+    """Return the text that `read_options` reads; options that are None are omitted."""
     parts = [] if value is None else [value]
     texts = {key: str(kept).lower() if isinstance(kept, bool) else str(kept) for key, kept in options.items()}
     parts += [
@@ -113,7 +113,7 @@ def write_options(name: str, value: str | None, **options: object) -> str:
 
 
 def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: bool = False) -> float | None:
-    """Return a finite number of at least (or above) a limit; None stays None, others are refused."""
+    """Return a finite number of at least (or above) a limit; None stays None, other values are refused."""
     if given is None:
         return None
     try:
@@ -127,7 +127,7 @@ def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: boo
 
 
 def whole(name: str, symbol: str, given: Any, *, least: int) -> int | None:
-    """Return a whole number of at least a limit; None stays None, others are refused."""
+    """Return a whole number of at least a limit; None stays None, other values are refused."""
     if given is None:
         return None
     try:

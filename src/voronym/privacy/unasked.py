@@ -13,11 +13,11 @@ def unasked(asked: Sequence[Model], *, confidential: bool, notes: list[str]) -> 
     Parameters
     ----------
     asked : sequence of Model
-        Those that were asked for.
+        The requested models.
     confidential : bool
-        Whether a confidential column is named; models about such columns are left out where none is.
+        Whether a confidential column is named; without one, models about such columns are omitted.
     notes : list of str
-        Gets a sentence about those that were left out.
+        Gets a sentence about the omitted models.
     """
     known = {model.name for model in asked}
     rest = [cls.parse(None) for name, cls in MODELS.items() if name not in known and cls.unasked]

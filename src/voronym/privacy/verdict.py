@@ -1,7 +1,7 @@
-"""Join the findings of a model in several parts of a table.
+"""Combine the findings of a model in several parts of a table.
 
-A class lies whole in one part. What is measured class by class is the worst of the parts; what is a sum over
-classes is the sum of theirs. A table in memory is one part.
+Each class is in one part. Measures per class combine by their worst value, sums over classes by addition. A
+table in memory is one part.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def verdict(findings: Sequence[Finding]) -> Finding:
     Parameters
     ----------
     findings : sequence of Finding
-        Of one model, in parts that share no class.
+        Findings of one model, in parts that share no class.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _rank(place: Mapping[str, Any], first: Finding) -> tuple[float, float]:
 
 
 def _joined(places: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return places of equal size as one, if they count classes."""
+    """Merge places of equal size into one, if they count classes."""
     out: list[dict[str, Any]] = []
     for place in places:
         if out and "classes" in place and out[-1].get("size") == place["size"]:

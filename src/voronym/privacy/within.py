@@ -15,7 +15,7 @@ from voronym.table.table import Table
 def measure_within(model: Model, table: Table, strata: Sequence[str]) -> Finding:
     """Measure a model in each stratum of a table, and return the worst finding.
 
-    What a class reveals is judged against the distribution in its stratum: readers of a release know the
+    A class is compared with the distribution in its stratum, because readers of a release know the
     stratum of each class.
     """
     if not strata or model.required is None:

@@ -1,11 +1,14 @@
 """Probability-constrained quantization: cells of prescribed sizes, each with one additive cost.
 
-`design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation
-behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
-solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density`
-designs for a population, `integrals` for a density of the plane without a sample, `levels` cells within
-cells, `measures` for points with weights, two measures, and a price of moving. The method "prepartition" is
-in `prepartition`.
+``design``        the entry point: from points to a quantizer; the methods "pcl" and "pcl-variable"
+``pcl``           the alternation of centroids and assignments behind it
+``quantizer``     centroids and costs, to apply and save
+``costs``         solvers that find costs for given sizes
+``allocate``      send points to fixed places with limited capacity
+``density``       quantizers for a population; ``integrals``: for a density of the plane, without a sample
+``levels``        cells within cells
+``measures``      points with weights, two measures, and a price of moving
+``prepartition``  the method "prepartition"
 """
 
 from voronym.quantize import costs, prepartition  # noqa: F401 - importing registers

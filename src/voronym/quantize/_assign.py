@@ -46,8 +46,8 @@ def scan(X: Floats, centroids: Floats, costs: Floats) -> Integers:
 def by_tree(X: Floats, centroids: Floats, costs: Floats) -> Integers:
     """Return the same cells by a tree: ``|x - y|² + c = |(x, 0) - (y, √(c - min c))|² + min c``.
 
-    The tree's distances are rounded otherwise than the scan's, so it only proposes: the nearest few are
-    compared by the scan's own sum, and where the next one might be as near, the scan decides.
+    The tree rounds differently from the scan, so it only proposes: the nearest few are compared by the
+    scan's own sum, and if the next one might be as near, the scan decides.
     """
     from scipy.spatial import cKDTree  # takes a while to load
 

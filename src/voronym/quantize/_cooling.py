@@ -16,18 +16,18 @@ BALANCE = 6
 """Number of times that costs are balanced in a round."""
 
 TINY = 1e-9
-"""A smooth count, in points, below which a cell does not move."""
+"""A cell with a smaller smooth count, in points, does not move."""
 
 
 def cooled(
     X: Floats, begin: Start, sizes: Integers, space: Space, heat: float, rounds: int, ctx: Context
 ) -> Start:
-    """Return centroids and costs after rounds of soft assignments of falling heat.
+    """Return centroids and costs after rounds of soft assignments at falling heat.
 
-    Point i belongs to cell q with the share ``r_iq``, proportional to ``exp(-(d_iq + c_q) / heat)``: what the
-    clouds of noisy PCL come to, without drawing them. Costs rise by ``heat log(count / size)``, the step of
-    Sinkhorn, which is that of a concave dual; centroids move to the means by shares. This is deterministic
-    annealing with prescribed sizes. Nothing is promised: the exact rounds that follow are.
+    Point i belongs to cell q with the share ``r_iq``, proportional to ``exp(-(d_iq + c_q) / heat)``: the
+    limit of noisy PCL's clouds, without drawing them. Costs rise by ``heat log(count / size)``,
+    Sinkhorn's step on a concave dual; centroids move to the means by shares. This is deterministic
+    annealing with prescribed sizes. It gives no guarantee; the exact rounds that follow do.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ def polygons(
 ) -> list[NDArray[np.float64]]:
     """Return the polygon of each cell within (left, bottom, right, top), counter-clockwise.
 
-    A cell starts as the rectangle. As long as one of its corners is nearer to another cell, it is cut at the
-    border with the cell that is nearest there: few cuts, whatever the number of cells.
+    A cell starts as the rectangle. While one of its corners is nearer to another cell, it is cut at the
+    border with the nearest cell there. So few cuts are needed, whatever the number of cells.
     """
     if centroids.shape[1] != 2 or not space.quadratic:
         straight = [name for name, kind in SPACES.items() if kind.quadratic]

@@ -20,19 +20,18 @@ def mixed(
 ) -> Integers:
     """Return a grouping from parts of both that costs no more than either; the first if nothing gains.
 
-    Call two cells, one of each grouping, linked where they share a point. Cells that are linked directly or
-    over others divide the same points, in two ways, and no others: so each such part can be chosen by itself.
-    The second way is taken where it costs less and has cells of the same sizes. With few points a cell there
-    are many parts: what one design found here and another there comes together.
+    Two cells, one of each grouping, are linked if they share a point. Cells that are linked, directly or
+    over others, divide the same points in two ways, so each such part can be chosen by itself. The second
+    way is taken if it costs less and has the same cell sizes. With few points per cell there are many
+    parts, so good parts of several designs are combined.
 
     This is the partition crossover of the travelling salesman, for groups.
 
     Parameters
     ----------
     slack, rng : float, Generator
-        Where the first is above 0, the second way is also taken where it costs a little more: a number drawn
-        for each part, on the average this multiple of the mean cost of a cell. So a search gets away from
-        where nothing gains.
+        If the first is above 0, the second way is also taken if it costs a little more: a number drawn for
+        each part, on average this multiple of the mean cost of a cell. So a search can leave a local optimum.
 
     References
     ----------

@@ -32,18 +32,18 @@ class Planned:
 
     @property
     def divided(self) -> Integers:
-        """The points that are in more than one place: at most one fewer than there are places."""
+        """The points that are divided between places; at most one fewer than there are places."""
         return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
 
     def quantizer(self) -> Quantizer:
-        """Return the rule for future points, if it depends on the point alone.
+        """Return the rule for future points; only if it depends on the point alone.
 
-        Nothing is promised about loads.
+        It does not guarantee the loads.
         """
         if not self.one_measure:
             raise InputError(
-                "with two measures, or a price of moving, the cell depends on a point's weight, load and old "
-                "cell, not on where it is alone"
+                "with two measures, or a price of moving, the cell depends on a point's weight, load and "
+                "old cell, too, so there is no rule by place alone"
             )
         return Quantizer(self.centroids, self.costs, self.space)
 
@@ -71,5 +71,5 @@ def in_order(plan: Plan, n: int) -> tuple[Integers, Integers, Integers, Floats]:
 
 
 def carried(task: Task, i: Integers, q: Integers, share: Floats) -> Floats:
-    """Return the load of each place by a plan."""
+    """Return the load of each place in a plan."""
     return np.asarray(np.bincount(q, task.loads[i] * share, len(task.C)), np.float64)

@@ -1,8 +1,8 @@
 """The transportation problem with any weights, as a linear programme that grows by prices.
 
-With loads ``b_i > 0`` and flows ``f_iq = b_i z_iq`` even two measures are a transportation problem, of unit
-costs ``a_i / b_i * d_iq``: its basic solutions are forests over points and places, which have at most m - 1
-points with more than one edge.
+With loads ``b_i > 0`` and flows ``f_iq = b_i z_iq``, even two measures are a transportation problem, with
+unit costs ``a_i / b_i * d_iq``. Its basic solutions are forests over points and places, with at most m - 1
+points that have more than one edge.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space
 
 WHOLE = 50_000
-"""Pairs of points and places up to which the programme starts with all of them."""
+"""Up to this number of pairs of points and places, the programme starts with all pairs."""
 
 SAMPLE = 8
 """Ratio of a larger programme to the sample whose prices it starts from."""
 
 SOME = 4
-"""Number of places to look at for each point when pairs are added."""
+"""Number of places examined for each point when pairs are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,13 @@ class Task:
     X, C : arrays, shape (n, d) and (m, d)
         Points and places.
     weights, loads : arrays, shape (n,)
-        How much a point counts in the distance, and how much room it takes.
+        Weight of a point in the distance, and the room it takes.
     low, high : arrays, shape (m,)
         The least and the most that a place bears.
     space : Space
         The distance.
     old, moving : arrays, shape (n,), optional
-        The place where each point was, -1 for none, and what it costs to send it elsewhere.
+        The earlier place of each point, -1 for none, and the cost of moving it.
     """
 
     X: Floats
@@ -59,7 +59,7 @@ class Task:
     moving: Floats | None = None
 
     def subset(self, rows: Integers) -> Task:
-        """Return the task of some points; bounds stay."""
+        """Return the task of some points, with the same bounds."""
         return replace(
             self,
             X=self.X[rows],
@@ -144,9 +144,9 @@ class _Answer(NamedTuple):
 
 
 def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
-    """Solve over some pairs, and add missing pairs by their prices, until there are none.
+    """Solve over some pairs, and add pairs by their prices until none is missing.
 
-    The first pairs of a large programme are those that the prices of a sample make nearly the best.
+    A large programme starts with the pairs that are nearly the best by the prices of a sample.
     """
     n, m = len(task.X), len(task.C)
     if n * m <= WHOLE or n < 2 * SAMPLE:
@@ -226,7 +226,7 @@ def _likely(task: Task, costs: Floats) -> tuple[Integers, Integers]:
 
 
 def _missing(task: Task, answer: _Answer, tiny: float, known: Integers) -> tuple[Integers, Integers]:
-    """Return pairs, up to four per point, that the prices show to be cheaper than the present ones."""
+    """Return pairs, up to four per point, that are cheaper by the prices than the present ones."""
     n, m = len(task.X), len(task.C)
     if len(known) == n * m:
         return np.empty(0, np.int64), np.empty(0, np.int64)

@@ -31,8 +31,9 @@ Init = str | Partition | Quantizer | ArrayLike
 
 
 SHAKEN = (0.4, 0.8)
-"""Distance that centroids move when a design is shaken, as a share of the distance to the nearest one; drawn
-each time."""
+"""Range of the distance by which centroids move when a design is shaken, as a share of the distance to the
+nearest centroid.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any)
             raise InputError("init must be a method's name, a partition, centroids or a quantizer")
         low = high = equal_sizes(n, check_cells(len(init), n))
     else:
-        raise InputError("say how many cells there are to be, or their probabilities or sizes")
+        raise InputError("give the number of cells, or their probabilities or sizes")
     check_cells(len(low), n)
     if cells is not None and len(low) != check_cells(cells, n):
         raise InputError(f"cells is {cells}, but sizes are given for {len(low)}")
@@ -106,9 +107,9 @@ def shake(
 ) -> Start:
     """Return the centroids of a design, each moved about half the distance to its nearest neighbour.
 
-    Better than a fresh start: most of what the design found out stays. With ``reach`` all move that share of
-    how far points are from them on the average. Where there is nothing between two centroids, one in five is
-    replaced by a random point instead.
+    This is better than a new start, because most of the design stays. With ``reach``, all centroids move
+    by that share of the mean distance of points. In a space without points between two centroids, one in
+    five is replaced by a random point.
     """
     C = np.array(best.centroids)
     m, d = C.shape
@@ -134,8 +135,8 @@ def _apart(C: Floats) -> Floats:
 def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
     """Return a start with another number of cells: join near centroids, add far points.
 
-    Of two centroids that become one, the one with fewer points near it goes. A new cell starts at the cost of
-    the cell that its point was in.
+    When two centroids are joined, the one with fewer points near it is dropped. A new cell starts with
+    the cost of the cell that its point was in.
     """
     C, costs = begin.centroids, begin.costs
     while len(C) > m:
@@ -152,7 +153,7 @@ def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
 
 
 def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
-    """Return points, each one farthest from all centroids and from the points before it."""
+    """Return points one by one, each the farthest from all centroids and the earlier points."""
     least = np.min([space.cost(X, C[[q]])[:, 0] for q in range(len(C))], axis=0)
     chosen: list[int] = []
     for _ in range(number):
@@ -164,5 +165,5 @@ def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
 def count(C: Floats, m: int, what: str) -> Floats:
     """Refuse a number of centroids that differs from the number of cells."""
     if len(C) != m:
-        raise InputError(f"the {what} has {len(C)} cells, but sizes are asked for {m}")
+        raise InputError(f"the {what} has {len(C)} cells, but there are sizes for {m}")
     return C.copy()

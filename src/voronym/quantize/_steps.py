@@ -38,7 +38,7 @@ class Turn:
 
 
 class Exact:
-    """Exact assignments, each to the centroids of the one before."""
+    """Exact assignments, each to the centroids of the previous one."""
 
     def __init__(self, X: Floats, start: _start.Start, bounds: Bounds, engine: Engine, speed: float) -> None:
         self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, engine.space, speed
@@ -100,11 +100,11 @@ class Near:
         return Turn(np.array(answer.labels), self.C, self.c, answer.cost / len(self.X))
 
     def settle(self, turn: Turn, ctx: Context) -> Turn:  # noqa: ARG002 - nothing is proven here
-        """Return the turn; there is nothing to prove."""
+        """Return the turn unchanged: there is nothing to prove."""
         return turn
 
     def divide(self, answer: Assignment) -> None:
-        """Give the centroid of a tiny cell a new place, halfway to the farthest point of a large one."""
+        """Move the centroid of a tiny cell halfway to the farthest point of a large cell."""
         lost = np.flatnonzero(answer.sizes < TINY * self.sizes)
         order = np.argsort(-answer.sizes, kind="stable")
         kept = order[(answer.sizes >= TINY * self.sizes)[order] & (answer.sizes >= 2)[order]]
@@ -120,7 +120,7 @@ class Near:
 
 
 def move(C: Floats, means: Floats, speed: float, space: Space) -> Floats:
-    """Return centroids part of the way to others, or beyond; all the way if nothing lies between."""
+    """Move centroids part of the way to others, or beyond; all the way in spaces without points between."""
     return C + speed * (means - C) if space.linear else means
 
 

@@ -95,7 +95,7 @@ def _below(path: Path, content: Any, space: Space) -> dict[str, Any]:
 
 
 def _read(path: Path, *forms: str) -> dict[str, Any]:
-    """Return the object in a file of one of some formats, of this version."""
+    """Return the object in a file; raise unless it has one of these formats and this version."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except OSError as error:

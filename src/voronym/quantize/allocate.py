@@ -86,13 +86,13 @@ def allocate(
     X : array, shape (n, d)
         Points: patients, documents, clients.
     centroids : array, shape (m, d)
-        Places: hospitals, reviewers, agents. They stay where they are.
+        Fixed places, such as hospitals, reviewers or agents.
     capacities : array, shape (m,), or a number, optional
         Largest load of each place; unlimited by default.
     minimum : array, shape (m,), or a number, optional
         Smallest load of each place; 0 by default. Equal to ``capacities`` means an exact load.
     weights : array, shape (n,), optional
-        How much each point counts in the distance; 1 by default.
+        Weight of each point in the distance; 1 by default.
     loads : array, shape (n,), optional
         The load of each point; by default its weight.
     space : Space, optional
@@ -156,7 +156,7 @@ def _by_transport(task: Task, ctx: Context) -> Plan:
     result = transport(task.X[copies], task.C, sizes, space=task.space, ctx=ctx)
     pairs, count = np.unique(copies * m + result.labels, return_counts=True)
     i, q = pairs // m, pairs % m
-    free = np.flatnonzero(task.weights == 0)  # who weighs nothing goes where it is nearest
+    free = np.flatnonzero(task.weights == 0)  # points without weight go to the nearest place
     nearest = assign(task.X[free], task.C, np.zeros(m), task.space)
     share = np.concatenate([count / task.weights[i], np.ones(len(free))])
     return Plan(np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(result.costs))
@@ -199,7 +199,7 @@ def check_measure(what: str, given: ArrayLike | None, n: int) -> Floats:
 
 
 def check_room(task: Task, *, plain: bool) -> None:
-    """Refuse bounds that no plan can meet; every point may go everywhere, so all others can be met."""
+    """Refuse bounds that no plan can meet; points may go everywhere, so all other bounds can be met."""
     low, high, total = task.low, task.high, float(task.loads.sum())
     above = int((low > high).sum())
     if above:

@@ -40,7 +40,7 @@ class Shares:
     level : float
         Joint confidence of the intervals.
     samples : int
-        How many points were drawn.
+        Number of points drawn.
     """
 
     values: NDArray[np.float64]
@@ -71,13 +71,13 @@ def design_density(
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Quantizer:
-    """Design a quantizer for a population rather than a table: cells of prescribed probabilities.
+    """Design a quantizer for a population instead of a table: cells of prescribed probabilities.
 
-    The problem: minimise ``E d(X, centroid of its cell)`` with ``P(cell q) = probabilities[q]``, where X is
-    distributed as the source says. It is solved on a sample, where the probabilities are met exactly; for the
-    population they are met up to the error of sampling, about ``sqrt(p / samples)`` for a cell of probability
-    p. `shares` measures them on a fresh sample. The quantizer is designed once and applied to anybody: it
-    promises nothing about k.
+    The problem: minimise ``E d(X, centroid of its cell)`` with ``P(cell q) = probabilities[q]``, for X
+    distributed as the source. It is solved on a sample, on which the probabilities are exact. For the
+    population they hold up to the sampling error, about ``sqrt(p / samples)`` for a cell of probability
+    p. `shares` measures them on a new sample. The quantizer is designed once and applied to anybody; it
+    does not guarantee k.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def draw(
     if bounds is not None:
         if not callable(source) or not _takes(source, None):
             raise InputError(
-                "with bounds the source is a density, source(points) -> values; a sampler (n, rng) -> points "
-                "and what has rvs go without bounds"
+                "with bounds the source is a density, source(points) -> values; leave out bounds for a "
+                "sampler (n, rng) -> points or an object with rvs"
             )
         return _reject(source, int(n), rng, bounds)
     if hasattr(source, "rvs"):
@@ -208,7 +208,7 @@ def draw(
     else:
         drawn = source(n, rng)
     if drawn is None:
-        raise InputError(f"the sampler was asked for {n} points and gave nothing; does it return them?")
+        raise InputError(f"the sampler was asked for {n} points and returned None; it must return the points")
     if n == 1 and np.ndim(drawn) < 2:  # scipy leaves out the axis of a single point
         drawn = np.reshape(np.asarray(drawn), (1, -1))
     points = check_points(drawn)

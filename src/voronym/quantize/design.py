@@ -143,8 +143,8 @@ def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition
 def pcl_variable(problem: Problem, ctx: Context, options: PclVariableOptions) -> Partition:
     """Alternate centroids and exact assignments to cells of k to 2k-1 records.
 
-    The number of cells is that of the method ``init``, which makes the first ones; those that it makes larger
-    than 2k-1 are divided by MDAV.
+    The method ``init`` makes the first cells and so determines their number; MDAV divides cells above
+    2k-1.
     """
     first = METHODS[options.init].partition(problem, ctx.part(0.0, 0.1))
     begin = split_large(problem, first.labels, ctx.quiet())

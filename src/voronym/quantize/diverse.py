@@ -24,16 +24,16 @@ def levels_of(problem: Problem) -> Ints:
         if len(codes) == problem.n:
             return codes
     raise InputError(
-        "diverse is about the column that a model looks at: ask for one, such as t-closeness=0.3 or "
-        "l-diversity=2; it does not go with strata, people, weights or an intruder who knows the method"
+        "diverse needs a model of a confidential column, such as t-closeness=0.3 or l-diversity=2; it "
+        "does not work with strata, people, weights or an intruder who knows the method"
     )
 
 
 def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
-    """Return the number of cells, and how many records of each level a cell has at least.
+    """Return the number of cells, and the smallest number of records of each level per cell.
 
-    A cell gets ``floor(share n_c / m)`` records of level c. Where these are fewer than k, common levels
-    give more. There are as many cells m as leave at least k records in each.
+    A cell gets ``floor(share n_c / m)`` records of level c. If these are fewer than k, common levels give
+    more. The number of cells m is the largest that leaves at least k records in each.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
 
 
 def diverse(problem: Problem, share: float, ctx: Context) -> Partition:
-    """Alternate centroids and exact assignments, each level separately within its own least sizes.
+    """Alternate centroids and exact assignments, for each level separately within its own least sizes.
 
-    The problem: minimise ``sum_i |x_i - mean of its cell|²`` over cells that hold at least
-    ``floor(share n_c / m)`` of the n_c records of every level c, and k in all. Given the centroids, levels do
-    not meet in any limit, so the best assignment is that of each level alone: a transport problem, solved
-    exactly. Hence the loss never rises.
+    The problem: minimise ``sum_i |x_i - mean of its cell|²`` over cells that hold at least ``floor(share
+    n_c / m)`` of the n_c records of every level c, and k in all. For given centroids, no limit couples
+    the levels, so the best assignment is that of each level alone: a transport problem, solved exactly.
+    So the loss never rises.
     """
     X, k = problem.points, problem.k
     codes = levels_of(problem)

@@ -28,7 +28,7 @@ _POINTS = np.array([
 _WEIGHTS = np.array([9 / 40, *[(155 - _ROOT) / 1200] * 3, *[(155 + _ROOT) / 1200] * 3])
 """Radon's rule on a triangle: seven points inside, weights above 0, exact up to degree 5."""
 _EDGE, _EDGE_WEIGHTS = np.polynomial.legendre.leggauss(8)
-MOST = 1 << 21
+MOST_TRIANGLES = 1 << 21
 """Largest number of triangles in all."""
 
 
@@ -76,7 +76,7 @@ def integrate_cells(
     Parameters
     ----------
     quantizer : Quantizer
-        In the plane, with squared distances.
+        A quantizer in the plane, with squared distances.
     density : callable
         ``density(points) -> values`` for points of shape (n, 2); it need not integrate to 1.
     bounds : (left, bottom, right, top)
@@ -131,10 +131,12 @@ def _cell(
         error = np.inf if derivative is None else _bound(triangles, *derivative)
         if error <= tolerance:
             return mass, moment, error
-        # each halving divides the bound by 2 to the order: say at once where that takes too many
+        # each halving divides the bound by 2 to the order: refuse at once if that takes too many
         turns = 1.0 if derivative is None else np.ceil(np.log2(error / tolerance) / derivative[0])
-        if len(triangles) * 4.0**turns > MOST:
-            raise GuaranteeError(f"an error of {tolerance:g} takes more than {MOST:,} triangles in a cell")
+        if len(triangles) * 4.0**turns > MOST_TRIANGLES:
+            raise GuaranteeError(
+                f"an error of {tolerance:g} takes more than {MOST_TRIANGLES:,} triangles in a cell"
+            )
         triangles = _halved(triangles)
         before, (mass, moment) = mass, _rule(triangles, density)
         if derivative is None and abs(mass - before) <= tolerance:
@@ -195,7 +197,7 @@ def design_integral(
     cells : int
         Number of cells.
     probabilities : array, shape (cells,), optional
-        Of the mass within the frame; equal by default.
+        Shares of the mass within the frame; equal by default.
     init : array, shape (cells, 2), optional
         First centroids; by default drawn in proportion to the density.
     iterations : int
@@ -253,7 +255,7 @@ def _first(density: Density, cells: int, bounds: Frame, seed: int | np.random.Ge
 def _balanced(
     centroids: Floats, costs: Floats, density: Density, bounds: Frame, target: Floats, tolerance: float
 ) -> tuple[Floats, Masses]:
-    """Find costs that give every cell its share: Newton's method, damped so that no cell gets empty."""
+    """Find costs that give every cell its share, by Newton's method, damped so that no cell becomes empty."""
 
     def look(c: Floats) -> tuple[Masses, Floats]:
         masses = integrate_cells(Quantizer(centroids, c), density, bounds, tolerance=tolerance / 10)
@@ -286,7 +288,7 @@ def _balanced(
 
 
 def _borders(quantizer: Quantizer, density: Density, bounds: Frame) -> Floats:
-    """Return how the masses change with the costs: a border moves by 1 / 2|x_i - x_j| for a unit of cost."""
+    """Return the derivative of masses by costs: a border moves by 1 / 2|x_i - x_j| per unit of cost."""
     C, costs = quantizer.centroids, quantizer.costs
     J = np.zeros((len(C), len(C)))
     for i, corners in enumerate(quantizer.diagram(bounds)):

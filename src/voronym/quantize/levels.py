@@ -26,16 +26,16 @@ Below = tuple["Quantizer | LevelQuantizer", ...]
 class LevelQuantizer:
     """Cells divided into cells: a quantizer on top, and one for each of its cells.
 
-    A point goes down level by level, so that the search among 100 times 100 cells looks at 200 cells. Cells
-    of the last level have consecutive numbers, beginning with those in the first cell above. Like a
-    `Quantizer` it promises nothing about k; treat its file like the release itself.
+    A point goes down level by level, so a search among 100 times 100 cells examines 200 cells. Cells of
+    the last level have consecutive numbers, beginning with those in the first cell above. Like a
+    `Quantizer` it does not guarantee k. Treat its file like the release itself.
 
     Parameters
     ----------
     top : Quantizer
         The first level.
     below : tuple of Quantizer or LevelQuantizer
-        The division of each cell of the first level; all have as many levels, and its space.
+        The division of each cell of the first level; all have the same number of levels and the same space.
 
     Notes
     -----
@@ -90,7 +90,7 @@ class LevelQuantizer:
         return np.concatenate([item.centroids for item in self.below])
 
     def assign(self, X: ArrayLike, *, level: int | None = None) -> NDArray[np.int64]:
-        """Return the cell of each point on a level, from 1; by default on the last."""
+        """Return the cell of each point on a level, counted from 1; the last level by default."""
         levels = len(self.cells)
         depth = levels if level is None else whole(1)("level", level)
         if depth > levels:
@@ -130,7 +130,7 @@ class LevelQuantizer:
     @classmethod
     @checked
     def load(cls, path: str | Path) -> LevelQuantizer:
-        """Read a quantizer of several levels from a file; raise if it is none."""
+        """Read a quantizer of several levels from a file; raise if it has none."""
         content, space = _stored.load_levels(Path(path))
         made = _made(content, space)
         assert isinstance(made, LevelQuantizer)  # noqa: S101 - its reader has seen to that
@@ -152,7 +152,7 @@ class LevelQuantizer:
 
 
 def load(path: str | Path) -> Quantizer | LevelQuantizer:
-    """Read a quantizer of one level or of several, as the file says."""
+    """Read a quantizer of one or several levels from a file."""
     return (LevelQuantizer if _stored.has_levels(Path(path)) else Quantizer).load(path)
 
 
@@ -182,8 +182,8 @@ def _made(content: dict[str, Any], space: Space) -> Quantizer | LevelQuantizer:
 def design_levels(X: ArrayLike, cells: Sequence[int], **options: Any) -> LevelQuantizer:
     """Design cells within cells: each level of equal sizes, designed by `pcl` within the level above.
 
-    With many cells, this is much faster to design and to search than one level, and loses a little more: no
-    cell crosses the border of the cell above.
+    With many cells, this is much faster to design and to search than one level. It loses slightly more,
+    because no cell crosses the border of the cell above.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cells for points with weights, for two measures at once, and for people who prefer to stay."""
+"""Cells for points with weights, for two measures at once, and with a price of moving people."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def design_measures(
     cells : int, optional
         Number of cells of equal load, if neither probabilities nor bounds are given.
     weights : array, shape (n,), optional
-        How much each point counts in the distance; 1 by default.
+        Weight of each point in the distance; 1 by default.
     loads : array, shape (n,), optional
-        How much each point fills a cell; its weight by default.
+        Load of each point in a cell; its weight by default.
     probabilities : array, shape (m,), optional
         The share of the total load of each cell; they sum to 1.
     bounds : pair of arrays, shape (m,), optional

@@ -25,15 +25,15 @@ from voronym.quantize.settings import Settings, thorough
 from voronym.space import Space
 
 LARGE, FINE = 100_000, 2_000
-"""Total points, and points per cell, above which a design starts with samples."""
+"""Design starts with samples above this number of points, and above this number of points per cell."""
 
 SAMPLES = (200, 1_000)
 """Number of points per cell in these samples."""
 
 WALK, SLACK, HOME = 20, 0.5, 5
-"""Number of designs above which they form a walk; how much worse a place of the walk may be at its beginning,
-in cells of mean cost; and the number of last designs in which no place may be worse:
-docs/decisions/quantizers.md."""
+"""Number of designs above which they form a walk; how much worse the walk may become at its beginning, in
+mean cell costs; and the number of last designs that may not be worse: docs/decisions/quantizers.md.
+"""
 
 HOT, WARM = 1.0, 0.3
 """Heat at which cooling begins, in units of the distortion: at first, and after a shake."""
@@ -202,10 +202,10 @@ def alternate(
 ) -> Design:
     """Design from a start, then repeatedly from the best so far, shaken; return the best.
 
-    Of a new design and the best so far the better is kept in each place (`mixed`). Where there are many, that
-    soon gains nothing more; so they go for walks, on which places may become a little worse, and come home
-    with those that became better. From the first assignment on there is a result: a request to finish or the
-    deadline then ends the work.
+    In each region the better of a new design and the best so far is kept (`mixed`). With many designs
+    this soon gains nothing. So they go on walks, on which regions may become a little worse, and return
+    with the improved ones. After the first assignment there is always a result: a request to finish or
+    the deadline then ends the work.
     """
     if not settings.exact and not bounds.exact:
         raise InputError(f"bounds on sizes need the cost solver 'transport', not {settings.costs!r}")
@@ -252,7 +252,7 @@ def alternate(
 def _onward(
     best: Design, here: Design, design: Design, turn: int, settings: Settings, join: Callable[..., Design]
 ) -> tuple[Design, Design]:
-    """Return the best so far, and the design to shake next: the best, or one on a walk away from it."""
+    """Return the best design so far, and the one to shake next: the best, or one on a walk away from it."""
     if settings.restarts <= WALK:
         best = _better(best, join(best, design))
         return best, best
@@ -289,8 +289,8 @@ def _joined(
 def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context) -> Design:
     """Return a design with exact cell sizes, from one whose solver nearly met them.
 
-    Where it was off by a point or two that is all that changes. With a few points a cell it may be off by
-    most of them: so centroids move, too, as long as that gains.
+    If sizes were off by a point or two, only these change. With few points per cell most sizes may be
+    off, so centroids also move while that gains.
     """
     engine = Engine(X, space, ctx)
     engine.tick = partial(ctx.tell, 0.0)  # without one assignment there is nothing to return
@@ -339,7 +339,7 @@ def _coarse(
 
 
 def follow(steps: Exact | Near, settings: Settings, ctx: Context) -> Design:
-    """Take steps until the distortion hardly falls, the last ones whole; return the best."""
+    """Take steps until the distortion hardly falls, the last ones whole; return the best turn as a design."""
     best = turn = steps.step()
     if isinstance(steps, Exact):
         steps.engine.tick = partial(hurry, ctx)

@@ -31,11 +31,11 @@ def cell_map(
 ) -> str:
     """Return a map of the cells within (left, bottom, right, top), as the text of an SVG file.
 
-    In the plane, with straight borders, cells are polygons. On the sphere the box is in degrees, longitude
-    and latitude, and cells are drawn as small squares. Dots are the centroids, with the numbers of the cells
-    from ``first`` on, where there are up to a hundred. A bar tells a round length: metres on the sphere,
-    units of the columns in the plane. No points of people are drawn, unless ``points`` gives them, in the
-    coordinates of the box: such a map is not for publishing.
+    In the plane, with straight borders, cells are polygons. On the sphere the box is in degrees,
+    longitude and latitude, and cells are drawn as small squares. Dots are the centroids; up to a hundred
+    cells are numbered, from ``first``. A bar shows a round length: metres on the sphere, units of the
+    columns in the plane. Points of people are drawn only if ``points`` gives them, in the coordinates of
+    the box. Do not publish such a map.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _polygons(quantizer: Quantizer, box: Box, place: Placing, first: int) -> lis
 
 
 def _squares(quantizer: Quantizer, box: Box, tall: float) -> list[str]:
-    """Return one rectangle for each run of squares of a cell, row by row."""
+    """Return one rectangle per row for each run of squares of the same cell."""
     left, bottom, right, top = box
     x = left + (np.arange(GRID) + 0.5) / GRID * (right - left)
     rows = max(1, round(GRID * tall / WIDE))

@@ -59,13 +59,13 @@ class PrepartitionOptions(Options):
 def prepartition(problem: Problem, ctx: Context, options: PrepartitionOptions) -> Partition:
     """Cut the records into macrocells of equal size by PCL, and partition each by any method, in parallel.
 
-    The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` with cells of at least k, where no cell crosses
-    the border of a macrocell. What is quadratic in n becomes linear, and the parts are independent. The
-    price is what the borders cost: little where a macrocell has many cells, more in many columns.
+    The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` with cells of at least k that do not cross
+    the border of a macrocell. Work that is quadratic in n becomes linear, and the parts are independent.
+    The price is the loss at the borders: small if a macrocell has many cells, larger in many columns.
 
-    Macrocells have multiples of k records, one of them also what is left over: no inner method has to make
-    its cells larger because of a rest. The inner method may be this one again, with a smaller ``size`` among
-    its options: several levels. The result does not depend on the number of threads.
+    Macrocells have multiples of k records, and one also takes the rest, so that no inner method needs
+    larger cells. The inner method may be this one again, with a smaller ``size``: several levels. The
+    result does not depend on the number of threads.
 
     References
     ----------
@@ -87,7 +87,7 @@ def prepartition(problem: Problem, ctx: Context, options: PrepartitionOptions) -
     if isinstance(settings, PrepartitionOptions) and settings.size >= options.size:
         raise InputError(
             f"a prepartition within a prepartition makes smaller macrocells: its size must be below "
-            f"{options.size:,}, not {settings.size:,}; say so by inner_options={{'size': …}}"
+            f"{options.size:,}, not {settings.size:,}; set it by inner_options={{'size': …}}"
         )
     whole(2 * k)("size", options.size)
     cells = max(1, min(round(n / options.size), n // k))

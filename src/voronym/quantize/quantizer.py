@@ -20,12 +20,12 @@ from voronym.space import Euclidean, Space
 class Quantizer:
     """Cells ``q(x) = argmin_q d(x, centroid_q) + cost_q``, ties to the lowest index.
 
-    With the squared Euclidean distance this is a power diagram: every cell is a convex polytope. With other
-    distances cells need not be convex. A common constant added to all costs changes nothing.
+    With the squared Euclidean distance this is a power diagram: every cell is a convex polytope. With
+    other distances cells need not be convex. A common constant added to all costs changes nothing.
 
-    A quantizer is a rule, not a table: it also applies to points that were not part of its design. It
-    promises nothing about k. A cell that had k records of one table may have none of the next; to release a
-    table use `voronym.microaggregate` or `voronym.anonymize`, which count.
+    A quantizer is a rule, not a table: it also applies to new points. It does not guarantee k: a cell
+    that had k records of one table may have none of the next. To release a table use
+    `voronym.microaggregate` or `voronym.anonymize`, which count.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class Quantizer:
     def assign(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the cell of each point, shape (n,): the least ``d + cost``, the lowest index among ties.
 
-        It promises nothing about the sizes of the cells, and no k. Cost: O(n m d) at worst; many cells in few
-        dimensions are searched by a tree in d+1 dimensions, with the same result.
+        It guarantees no cell sizes, and no k. Cost: O(n m d) at worst; many cells in few dimensions
+        are searched by a tree in d+1 dimensions, with the same result.
         """
         return _assign.assign(self._points(X), self.centroids, self.costs, self.space)
 

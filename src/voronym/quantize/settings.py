@@ -13,7 +13,8 @@ from voronym.quantize.costs.base import Bounds
 from voronym.space import Space
 
 SMALL = 500_000
-"""Pairs of points and cells up to which several cooled designs take seconds, and are the default."""
+"""Up to this number of pairs of points and cells, several cooled designs take seconds, and are the default.
+"""
 
 ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
 """Cooling rounds of each design, largest number of designs, and approximate number of pairs over all of them.
@@ -24,7 +25,7 @@ docs/decisions/quantizers.md has the data they are from.
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of `pcl`, as described there."""
+    """The settings of `pcl`; see there."""
 
     costs: str = "transport"
     speed: float = 1.8
@@ -64,9 +65,9 @@ def thorough(
     init: _start.Init,
     space: Space,
 ) -> Settings:
-    """Fill in the default number of restarts and cooling rounds, by the rule.
+    """Fill in the default number of restarts and cooling rounds.
 
-    A given start is continued, once, as is what takes long: these are for somebody who knows more.
+    A given start, or a large problem, is continued only once: more is left to users who choose it.
     """
     named = isinstance(init, str) and init != "random"
     pairs = int(bounds.low.sum()) * len(bounds.low)

@@ -1,9 +1,11 @@
 """Mixed records in metric spaces: push outliers back into the crowd, then flatten or shuffle.
 
-`fields` has a table's columns with their metrics (`voronym.space.metrics`); `cluster` makes groups within
-epsilon in every column (`blocks` for large tables); `pushback` moves isolated records into larger clusters
-(`noise` draws values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records;
-`figures` has the reported figures; `options` the options; `front` is the entry point.
+``front``     the entry point; ``options`` has its options, ``figures`` the reported figures
+``fields``    the columns of a table with their metrics (`voronym.space.metrics`)
+``cluster``   makes groups within epsilon in every column; ``blocks``: for large tables
+``pushback``  moves isolated records into larger clusters; ``noise`` draws values
+``stir``      flattens and shuffles under a bound, by ``divergence``
+``attack``    links records
 
 Equations are numbered as in the paper on data anonymization from a vector quantization point of view, which
 speaks of "pushing back outliers in the crowd". It left the algorithms open.

@@ -22,8 +22,8 @@ _WHOLE = 200_000
 def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -> Alternative | None:
     """Return the loss of a masked table and of MDAV with k = m + 1, both as published, in percent.
 
-    MDAV groups all records: in a sample neighbours are farther, so that it would lose more.
-    None where the keys are no numbers, or do not vary.
+    MDAV groups all records; in a sample neighbours are farther apart, and it would lose more. None if the
+    keys are no numbers, or do not vary.
     """
     try:
         coordinates = Coordinates.of(table)

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 def credits_of(
     space: Mixed, original: Ints, masked: Ints, rows: Ints, *, ctx: Context | None = None
 ) -> NDArray[np.float64]:
-    """Return the credit of an attack on each row: 1/f if its own is among the f nearest, else 0.
+    """Return the credit of an attack on each row: 1/f if its own record is among the f nearest, else 0.
 
     A request to finish ends the attack after some of the rows.
     """
@@ -69,7 +69,7 @@ def linkage(
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted
         numbered = reduce(refined, original.T)
         return rate(1.0 / np.bincount(numbered)[numbered], population=n, confidence=confidence)
-    # In random order: those attacked before a wish to finish must be a fair sample.
+    # In random order, so that targets attacked before a request to finish are a fair sample.
     rows = check_seed(seed).choice(n, min(n, targets), replace=False)
     won = credits_of(space, original, masked, rows, ctx=ctx)
     return rate(won, population=n, confidence=confidence)

@@ -1,7 +1,7 @@
-"""An intruder who knows more than the keys: how confidential columns depend on them.
+"""An intruder who also knows how confidential columns depend on the keys.
 
-Shuffling unties a person's keys from the rest of their record. Where the rest says what the keys were, such
-as years insured and age, it ties them again: this is how often.
+Shuffling separates a person's keys from the rest of their record. If the rest reveals the keys, as years
+insured reveal age, the intruder can join them again. This module measures how often.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def linkage_beyond(
 ) -> tuple[Rate, tuple[str, ...]] | None:
     """Attack by an intruder who knows everybody's keys and cluster, and guesses by the confidential columns.
 
-    They know how these columns go with the keys (by ridge regression on the originals: no intruder knows more
-    of what is linear in ranks and categories), and take for each person the record of their cluster whose
-    confidential columns speak most for the person's keys.
+    The intruder knows how these columns depend on the keys, by ridge regression on the originals; nobody
+    can know more that is linear in ranks and categories. For each person they take the record of the
+    cluster whose confidential columns fit the person's keys best.
 
     Returns
     -------
     tuple of Rate and names, or None
-        How often they are right, and the columns that explain much of a key; None if no column does.
+        The success rate, and the columns that explain much of a key; None if no column does.
     """
     confidential = [(other, coordinates(other)) for other in others]
     confidential = [(item, made) for item, made in confidential if made.shape[1]]

@@ -1,9 +1,9 @@
 """Clusters of large tables: cut the table into cells within the limits, then let isolated records join.
 
-Nothing compares all pairs. Columns in which closeness is an equivalence (labels, subtrees) number the
-blocks; columns on a line are cut by their span, which is exactly the largest distance of two members; a
-circle is cut open at its widest gap, which can only lengthen distances; a globe is cut as a cube around it.
-Few values under any other metric are grouped once, by complete linkage of the values.
+All pairs are never compared. Columns in which closeness is an equivalence (labels, subtrees) number the
+blocks. Columns on a line are cut by their span, which is exactly the largest distance of two members. A
+circle is cut open at its widest gap, which can only lengthen distances. A globe is cut as a cube around it.
+Few values under any other metric are grouped once, by complete linkage.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def refined(blocks: Ints, classes: Ints) -> Ints:
 
 
 def _classes(field: Field, limit: float) -> Ints:
-    """Return classes of levels within the limit of each other; a missing value is a class of its own."""
+    """Return classes of levels within the limit of each other; missing is a separate class."""
     if field.geometry.shape == TREE:
         step = 0
         while (step + 1) / field.geometry.size <= limit:

@@ -33,7 +33,7 @@ class MixedKeys(Keys):
     space : Mixed
         The keys; ``space.codes`` are the records.
     notes : tuple of str
-        What the metrics have to say.
+        Remarks of the metrics.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class MixedKeys(Keys):
         schema : Schema
             Roles and kinds; a `Table` has them.
         metrics, weights : mappings, optional
-            By column, as for `voronym.records.anonymize_records`.
+            For each column, as for `voronym.records.anonymize_records`.
         rng : Generator, optional
-            Draws pairs of records where a column has more than 512 distinct values.
+            Draws pairs of records if a column has more than 512 distinct values.
         """
         records = Table.of(table, schema)
         fields, notes = make_fields(records, records.keys, metrics)
@@ -85,7 +85,7 @@ class MixedKeys(Keys):
     def publish(self, part: Partition) -> Published:
         """Return the centroids as real values, each of which occurs in its column.
 
-        All records of a group get the very same row, so that a group of k records is k equal ones.
+        All records of a group get the same row, so its k records are equal.
         """
         space, codes = self.space, self.space.codes
         records = space.records(codes)
@@ -130,7 +130,7 @@ class MixedKeys(Keys):
 
 @key_space("mixed")
 def mixed(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:
-    """Compare every key by a metric of its own."""
+    """Return the keys of a table, each with its own metric."""
     return MixedKeys.fit(table, metrics=choices.metrics, weights=choices.importance, rng=ctx.rng)
 
 

@@ -1,7 +1,6 @@
 """Clusters: groups of records that differ by at most epsilon_k in every column k (equation 2).
 
-The equation speaks of pairs, so it is kept for pairs: a radius of epsilon around a centre would allow twice
-as much.
+The limit holds for all pairs; a radius of epsilon around a centre would allow twice as much.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Shares of all pairs to try as the limit of a column, the narrowest first; 0 means equal values."""
 
 EXACT = 1000
-"""Most records for complete linkage, which compares all pairs."""
+"""Up to this number of records, all pairs are compared by complete linkage."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +72,11 @@ def clusters(
 ) -> Clusters:
     """Group the records so that two of a cluster are at most epsilon_k apart in each column k.
 
-    Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. The
-    number of clusters is not minimised: that is NP-hard. Up to 1000 records are grouped by complete linkage
-    under ``max_k d_k / epsilon_k``, so that no two clusters could be joined. Larger tables are cut into
-    blocks (`blocks`), in O(n d) per level of cuts; then each record of a small cluster joins a larger one
-    that it fits, in O(small clusters' records times clusters).
+    Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons.
+    The number of clusters is not minimised, because that is NP-hard. Up to 1000 records are grouped by
+    complete linkage under ``max_k d_k / epsilon_k``, so that no two clusters could be joined. Larger
+    tables are cut into blocks (`blocks`), in O(n d) per level of cuts; then each record of a small
+    cluster joins a larger one that it fits, in O(small clusters' records times clusters).
 
     Parameters
     ----------
@@ -161,7 +160,7 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> ND
 
 
 class _Search:
-    """The choice of epsilon: informative keys first, one by one; then one share of pairs for the rest."""
+    """The choice of epsilon: first for each informative key, then one share of pairs for all other keys."""
 
     def __init__(self, space: Mixed, options: RecordsOptions, ctx: Context) -> None:
         self.space, self.options, self.ctx = space, options, ctx

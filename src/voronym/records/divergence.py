@@ -17,8 +17,8 @@ Array = NDArray[np.float64]
 def edges(distances: Array) -> Array:
     """Return the inner borders of the bins for a cluster's distances.
 
-    About the square root of their number, 2 to 16 bins, with equally many distances in each as far as ties
-    allow; no bin is empty. One bin where all distances are equal.
+    The number of bins is about the square root of the number of distances, 2 to 16, with equally many
+    distances in each as far as ties allow. No bin is empty. If all distances are equal, there is one bin.
     """
     ordered = np.sort(distances)
     bins = int(np.clip(round(math.sqrt(len(ordered))), 2, MOST_BINS))
@@ -37,10 +37,10 @@ def histogram(distances: Array, borders: Array) -> NDArray[np.int64]:
 
 
 def divergence(before: NDArray[np.int64], after: NDArray[np.int64], measure: str = "kl") -> float:
-    """Return how far the second histogram is from the first.
+    """Return the divergence of the second histogram from the first.
 
-    ``kl``: the sum of ``f log(f / g)`` in nats, infinite where g has nothing in a bin of f. ``emd``: the sum
-    of the differences of the cumulative shares over the number of bins less one, from 0 to 1.
+    ``kl``: the sum of ``f log(f / g)`` in nats, infinite if g is empty in a bin of f. ``emd``: the sum of
+    the differences of the cumulative shares over the number of bins less one, from 0 to 1.
 
     Examples
     --------

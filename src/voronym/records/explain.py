@@ -43,7 +43,8 @@ def coarse(field: Field) -> Ints:
 def share_explained(item: Ints, other: Ints) -> float:
     """Return the share of the second column's information that the first one explains.
 
-    Their mutual information less what chance shows, over the entropy of the second.
+    This is their mutual information, less the part expected by chance, divided by the entropy of the
+    second.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def share_explained(item: Ints, other: Ints) -> float:
 
 
 def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
-    """Return how much each key explains of the other columns, on average, 0 to 1."""
+    """Return the mean share of other columns that each key explains, from 0 to 1."""
     every = [coarse(key) for key in (*keys, *others)]
     return np.array(
         [

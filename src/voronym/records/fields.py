@@ -22,7 +22,7 @@ from voronym.table.values import Values
 
 Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any] | Mapping[str, Sequence[str]]
 """A metric's name, alone or with its argument ("taxonomy=tree.csv", "circular=24", "overlap=,"); a metric; a
-function of two values; labels and their matrix; or a hierarchy, from values to their ancestors.
+function of two values; labels and their matrix; or a hierarchy from values to their ancestors.
 """
 
 DEFAULTS: Mapping[str, str] = {
@@ -45,11 +45,11 @@ def make_fields(
     Parameters
     ----------
     table : Table
-        The records; kinds are those of its schema.
+        The records; their kinds come from its schema.
     names : sequence of str
         Columns to take; a location takes its partner with it.
     chosen : mapping, optional
-        Metrics that differ from those of the kinds, by column.
+        Metrics that differ from the defaults of the kinds, by column.
     """
     chosen = dict(chosen or {})
     unknown = [name for name in chosen if name not in names]
@@ -113,7 +113,7 @@ def _named(column: Column, choice: str) -> Metric:
 
 
 def _number(text: str) -> str | float:
-    """Return a number if the text is one: a period, as opposed to a file or a separator."""
+    """Return a number if the text is one (a period); otherwise the text (a file or a separator)."""
     try:
         return float(text)
     except ValueError:
@@ -155,8 +155,9 @@ def _pairs(table: Table, columns: tuple[str, str]) -> tuple[NDArray[np.int64], A
 def gathered(table: Table, field: Field, levels: NDArray[np.int64]) -> dict[str, nw.Series[Any]]:
     """Return the columns of a field with these levels, in the library and dtypes of the table.
 
-    Every value is that of the first record with its level. A place of which a coordinate is missing is
-    missing as a whole: the known coordinate of one of them would stand for all, and lead to its owner.
+    Every value is that of the first record with its level. A place with one missing coordinate becomes
+    missing as a whole: otherwise the known coordinate of one record would be published for all, and lead
+    to its owner.
     """
     rows, gone = field.first()[levels], levels == field.missing
     made = {name: nw.maybe_reset_index(table.frame[name][rows]) for name in field.columns}
@@ -177,8 +178,8 @@ def rebuild_columns(
 ) -> dict[str, nw.Series[Any]]:
     """Return the columns of new levels.
 
-    Records of one level get the very same value, also those whose level did not change: a value that came
-    from its owner could differ in what a level does not show, such as the one known coordinate of a place, or
+    All records of a level get the same value, even if their level did not change. A record's own value
+    could differ in details that a level does not show, such as the single known coordinate of a place, or
     NaN instead of null.
     """
     made: dict[str, nw.Series[Any]] = {}

@@ -25,14 +25,14 @@ class ColumnFigures:
 
     metric: str
     unchanged: int
-    """Records that have their own value."""
+    """Number of records that keep their own value."""
     total_variation: float
-    """How far the distribution moved."""
+    """Total variation between the distributions before and after."""
 
 
 @dataclass(frozen=True)
 class KeyFigures(ColumnFigures):
-    """The result for a key, which also makes clusters."""
+    """The result for a key; keys also define the clusters."""
 
     weight: float
     distinct: int
@@ -54,16 +54,16 @@ class DivergenceFigures:
     largest: float
     mean: float
     before_repair: float
-    """The largest before permutations were drawn again."""
+    """The largest divergence before permutations were drawn again."""
     repaired: int
-    """Clusters that were beyond the bound at first."""
+    """Number of clusters that first exceeded the bound."""
     put_back: int
     """Number of clusters left unchanged, because no permutation kept the bound."""
 
 
 @dataclass(frozen=True)
 class Beyond(Rate):
-    """The success of somebody who knows how other columns depend on the keys."""
+    """The success of an intruder who knows how other columns depend on the keys."""
 
     columns: tuple[str, ...] = ()
     """The columns that explain much of a key."""
@@ -85,7 +85,7 @@ class LinkageFigures:
 
 @dataclass(frozen=True)
 class Alternative:
-    """The loss as published and that of MDAV with groups of m + 1, in percent of the keys' variance."""
+    """The loss as published, and the loss of MDAV with groups of m + 1, in percent of the keys' variance."""
 
     loss: float
     mdav: float
@@ -138,7 +138,7 @@ class MixedColumn:
 
     metric: str
     loss: float
-    """In percent of the cost of one centre for all."""
+    """Loss in percent of the cost of a single centre for all records."""
     kept: float
     """Share of the records that publish their own value."""
 
@@ -149,10 +149,10 @@ class MixedFigures(Figures):
 
     space: str = "mixed"
     mixed_loss: float | None = None
-    """In percent of the cost of one centre for all."""
+    """Loss in percent of the cost of a single centre for all records; None if unknown."""
     columns: Mapping[str, MixedColumn] = field(default_factory=dict)
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds for all leaves: the space."""
+        """The figures that hold for all leaves: only the space."""
         return replace(self, mixed_loss=None, columns={})

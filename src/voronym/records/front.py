@@ -78,21 +78,21 @@ def anonymize_records(
 ) -> Stirred:
     """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    Every key needs only a distance. Records that differ by at most epsilon_k in every key k form clusters;
-    members of clusters with at most m records are moved into larger ones, changing only the values that stand
-    out (`blend`); where epsilon was chosen from the data, large clusters are cut into groups of m + 1 to 2 m
-    + 1 alike records (`split`). Then keys are permuted inside each cluster, those that depend on each other
+    Every key needs only a distance. Records that differ by at most epsilon_k in every key k form
+    clusters. Members of clusters with at most m records move into larger ones, and only their outlying
+    values change (`blend`). If epsilon was chosen from the data, large clusters are cut into groups of m
+    + 1 to 2 m + 1 similar records (`split`). Then keys are permuted inside each cluster, dependent keys
     together, or set to its centroid (`shuffle`, `flatten`).
 
-    Guarantee: every cluster has more than m records. Every published value is one that its column has. If
-    every key is shuffled or flattened, and rows are published in random order, an intruder who knows the
-    keys, but not how other columns relate to them, finds the record of a given person with a probability of
-    at most 1/(m+1). With confidential columns that follow from keys, such as years insured from age, an
-    intruder finds more: ``figures.linkage.beyond`` measures it. The divergence of each cluster's distances to
-    its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
-    most ``share`` of the values of a column, so its distribution moves by at most ``share`` in total
-    variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are flattened; anything
-    about confidential values that a whole cluster shares (see ``notes``).
+    Guarantee: every cluster has more than m records. Every published value occurs in its column. If every
+    key is shuffled or flattened, and rows are published in random order, an intruder who knows the keys,
+    but not how other columns relate to them, finds the record of a given person with a probability of at
+    most 1/(m+1). With confidential columns that follow from keys, such as years insured from age, an
+    intruder finds more: ``figures.linkage.beyond`` measures it. The divergence of each cluster's
+    distances to its centroid is within the bound for `shuffle`. With epsilon chosen from the data,
+    blending changes at most ``share`` of the values of a column, so its distribution moves by at most
+    ``share`` in total variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are
+    flattened; anything about confidential values that a whole cluster shares (see ``notes``).
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def anonymize_records(
 def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    What `anonymize_records` does; refused where MDAV would lose less at k = m + 1, unless that was accepted.
+    The same as `anonymize_records`, but refused if MDAV would lose less at k = m + 1, unless the user
+    accepts that.
     """
     made = stirred(table, ctx, options)
     if options.despite_loss or (other := made.measured.alternative) is None:
@@ -154,13 +155,12 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         f"records would lose {lost:.1f} % of the keys' variance, and MDAV with k={options.m + 1} loses "
         f"{mdav:.1f} % and promises more: every combination of keys shared by {options.m + 1}. Nothing is "
         f"released. Take method mdav with k={options.m + 1}; or, if real values and unchanged "
-        "distributions are "
-        f"worth the loss, say so with the option {hint('despite_loss', True)}"
+        f"distributions are worth the loss, use the option {hint('despite_loss', True)}"
     )
 
 
 def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
-    """Mask a table; a request to finish is possible once only the attack on it is left."""
+    """Mask a table; a request to finish is obeyed only during the final attack."""
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
     space = Mixed.fit(plan.keys, weights=options.importance, reference=options.reference, rng=ctx.rng)
@@ -171,7 +171,7 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         finer = split(space, blended.codes, blended.partition, options.m, ctx.part(0.6, 0.7))
         blended = replace(blended, partition=finer)
     middle = describe(space, blended.codes, blended.partition, before.epsilon)
-    # Flattened first: what is constant in a cluster ties no combination to a row.
+    # Flattened first: a constant in a cluster ties no combination to a row.
     codes = flatten(blended.codes, middle, plan.places(plan.flattened))
     mixed = plan.places(plan.shuffled)
     tied = [block for block in blocks(plan.keys, mixed) if len(block) > 1]
@@ -221,7 +221,7 @@ def _attacks(
                 f"{100 * rate.value:.0f} % of the people in their clusters, more than 1 in {options.m + 1}: "
                 "declare what follows from keys a key, or flatten or shuffle it, too",
             )
-    # This attack comes last: whoever wishes to finish then gets all but some of its targets.
+    # This attack comes last: a request to finish then skips only some of its targets.
     after = stages.shuffled.codes
     attacked = linkage(space, original, after, targets=options.targets, ctx=ctx.part(0.2, 1.0))
     return LinkageFigures(before, attacked, more), notes
@@ -229,7 +229,7 @@ def _attacks(
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which columns are flattened and which shuffled, and the keys and other columns among them as fields."""
+    """The columns to flatten and to shuffle, and the keys and other columns among them as fields."""
 
     flattened: list[str]
     shuffled: list[str]
@@ -239,7 +239,7 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Table, options: RecordsOptions) -> _Plan:
-        """Make a plan from the request."""
+        """Make a plan from the options."""
         flattened = _with_partners(options.flatten, table.schema, "flatten")
         asked = [name for name in table.keys if name not in flattened]
         if options.shuffle != "keys":
@@ -257,12 +257,12 @@ class _Plan:
         return cls(flattened, asked, keys, others, notes + more)
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Return which keys are named; a location counts as one key."""
+        """Return the numbers of the named keys; a location counts as one key."""
         return [k for k, item in enumerate(self.keys) if not set(item.columns).isdisjoint(names)]
 
 
 def _with_partners(names: Sequence[str], schema: Schema, what: str) -> list[str]:
-    """Return columns without repetition, with the other coordinate of a location."""
+    """Return columns without repetition; for a location, include the other coordinate."""
     given = list(dict.fromkeys(names))
     bad = [name for name in given if name not in (*schema.keys, *schema.confidential)]
     if bad:

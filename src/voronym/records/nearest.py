@@ -14,7 +14,7 @@ from voronym.space.mixed import Mixed
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The nearest rows: their cost, the first one, their number, and whether the wanted one is among them."""
+    """The nearest rows: their cost, the first one, their number, and whether the wanted row is among them."""
 
     cost: NDArray[np.float64]
     index: NDArray[np.int64]
@@ -33,7 +33,7 @@ def nearest(
 ) -> Nearest:
     """Find for each row of X the rows of Y at the least cost; O(len(X) len(Y)) at worst, in little memory.
 
-    Where the search need not be ``whole``, a request to finish ends it, and fewer rows are returned.
+    If the search need not be ``whole``, a request to finish ends it, and fewer rows are returned.
     """
     n = len(X)
     cost, index, ties = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)

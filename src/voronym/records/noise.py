@@ -20,10 +20,10 @@ Ints = NDArray[np.int64]
 
 
 class Noise:
-    """Draws values of a column at the members' distances, within the bound on the divergence.
+    """Draws values of a column at the distances of members, within the bound on the divergence.
 
-    First distances of random members are tried; if the bound does not hold after eight tries, the newcomers
-    go where the histogram lacks most. If even that exceeds the bound, nothing is returned.
+    First, distances of random members are tried. If the bound does not hold after eight tries, the new
+    values go where the histogram lacks most. If even that exceeds the bound, nothing is returned.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ SHARE = 0.05
 """Share of the records that may be in small clusters when epsilon is chosen from the data."""
 
 TARGETS = 2000
-"""Number of originals to attack; beyond it they are sampled without replacement."""
+"""Number of originals to attack; if there are more, a sample is drawn without replacement."""
 
 Epsilon = float | Mapping[str, float] | None
 

@@ -1,8 +1,8 @@
 """Blend: bring the members of small clusters into large ones, changing as few values as possible.
 
-Equations 4 to 8 of the paper (see `voronym.records`). The cluster that costs least is found with mapped
-distances to the centroids (equation 4); then only the values outside that cluster's radius around its
-centroid are replaced (equation 5).
+Equations 4 to 8 of the paper (see `voronym.records`). The cheapest cluster is found with mapped distances to
+the centroids (equation 4). Then only the values outside that cluster's radius around its centroid are
+replaced (equation 5).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class Blended:
 
 
 def blend(space: Mixed, clusters: Clusters, options: RecordsOptions, ctx: Context | None = None) -> Blended:
-    """Move the members of clusters with at most m records to the clusters that cost least.
+    """Move the members of clusters with at most m records to the cheapest clusters.
 
-    Guarantee: afterwards every cluster has more than m members, every member is within its cluster's radius
-    of the centroid in every column, every value is one that the column has, and records of large clusters are
-    unchanged. If noise is drawn, the divergence of the distances to the centroid, over the original members
-    and with the drawn values added, is at most ``bound`` in each cluster and column. Cost: records moved
-    times large clusters.
+    Guarantee: afterwards every cluster has more than m members, every member is within its cluster's
+    radius of the centroid in every column, every value occurs in its column, and records of large
+    clusters are unchanged. If noise is drawn, the divergence of the distances to the centroid, over the
+    original members and with the drawn values added, is at most ``bound`` in each cluster and column.
+    Cost: records moved times large clusters.
 
-    If no cluster is large, the largest clusters take in the records that cost least to move, for any unit:
-    O(n²/m) distances.
+    If no cluster is large, the largest clusters take in the records that are cheapest to move: O(n²/m)
+    distances.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def check_size(m: int, n: int) -> None:
 
 
 def _by_record(space: Mixed, codes: Ints, clusters: Clusters, m: int, ctx: Context) -> Ints:
-    """Return the cluster of each record after those of small clusters moved to the nearest large one."""
+    """Return the cluster of each record, after records of small clusters moved to the nearest large one."""
     target, sizes = clusters.partition.labels.copy(), clusters.partition.sizes.copy()
     if sizes.max() <= m:
         _fill(space, codes, clusters, m, target, sizes, ctx)

@@ -1,4 +1,4 @@
-"""Large clusters are cut into the smallest allowed ones: shuffling within fewer records moves values less."""
+"""Cut large clusters into the smallest allowed ones: shuffling within fewer records moves values less."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from voronym.space.mixed import Mixed
 Ints = NDArray[np.int64]
 
 _LARGEST = 2000
-"""Largest number of records that MDAV compares all with all; larger clusters are halved first."""
+"""Largest number of records that MDAV compares with each other; larger clusters are halved first."""
 
 
 def split(space: Mixed, codes: Ints, part: Partition, m: int, ctx: Context) -> Partition:
     """Cut every cluster of 2 (m + 1) records or more into groups of m + 1 to 2 m + 1 similar ones, by MDAV.
 
-    A part of a cluster keeps all that holds for its pairs, so that epsilon still holds.
+    A part of a cluster keeps the limits on its pairs, so epsilon still holds.
     """
     labels, free = part.labels.copy(), part.n_cells
     for number, rows in enumerate(part.cells()):
@@ -37,7 +37,7 @@ def split(space: Mixed, codes: Ints, part: Partition, m: int, ctx: Context) -> P
 
 
 def _halved(space: Mixed, codes: Ints, rows: Ints, m: int) -> list[Ints]:
-    """Return a cluster in parts small enough to compare; each half lies on one side of the other."""
+    """Return a cluster in parts small enough to compare, halved by the distance from a far record."""
     if len(rows) <= max(_LARGEST, 4 * (m + 1)):
         return [rows]
     first = space.cost(codes[rows], codes[rows[:1]])[:, 0]

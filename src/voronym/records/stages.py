@@ -61,11 +61,11 @@ class Stages:
     space : Mixed
         The keys; ``space.codes`` are the original records.
     options : RecordsOptions
-        What was asked for.
+        The options.
     before, blended, middle, shuffled, after : Clusters, Blended, Clusters, Shuffled, Clusters
         The stages, in their order.
     others, other_codes : sequence of Field, array of int
-        Confidential columns that were stirred, and what became of them.
+        Confidential columns that were stirred, and their new codes.
     together : sequence of lists of int
         Keys that were shuffled as one.
     """
@@ -204,7 +204,7 @@ class Stages:
 
 
 def _moved(field: Field, codes: Ints) -> tuple[str, int, float]:
-    """Return the metric of a column, how many values stayed, and how far its distribution moved."""
+    """Return the metric of a column, the number of unchanged values, and the change of its distribution."""
     return field.metric, int((codes == field.codes).sum()), total_variation(field.codes, codes, field.levels)
 
 

@@ -23,7 +23,7 @@ from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
 
 ROUNDS = 20
-"""Rounds of 16 swaps per record that are tried before a column is put back."""
+"""Rounds of 16 swaps per record that are tried before a column is restored."""
 
 Ints = NDArray[np.int64]
 

@@ -32,7 +32,8 @@ EFFORT = 2.5e7
 SQUARES, MODES = 0.003, 0.03
 """Usual shares of jumps. Few shifts and swaps change the category that a group publishes; new groups do."""
 LIGHT = 6
-"""Largest k for which longer annealing ends with more perturbations: one costs k² moves."""
+"""Largest k for which longer annealing ends with more perturbations, because one perturbation costs k² moves.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,15 @@ class AnnealOptions(Options):
 def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptions) -> Partition:
     """Shift, swap and rotate records between neighbouring cells, uphill with falling probability.
 
-    The problem is that of `voronym.microaggregate`. A proposal takes a random record and the cell of one of
-    its nearest neighbours, and shifts the record there, swaps it with one of that cell, or pushes
-    a chain over three cells; a small share dissolves a cell into its neighbours or founds a new one. It is
-    accepted if the loss falls, else with probability ``exp(-rise / temperature)``.
+    The problem is that of `voronym.microaggregate`. A proposal takes a random record and the cell of one
+    of its nearest neighbours. It shifts the record there, swaps it with a record of that cell, or pushes
+    a chain over three cells; a small share dissolves a cell or opens a new one. A proposal is accepted if
+    the loss falls, else with probability ``exp(-rise / temperature)``.
 
-    Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
-    which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
-    independently; the cut is redrawn for every round, so a round costs O(n). In a space where proposals
-    cost more, such as `voronym.space.Mixed`, a single chain runs, by shifts, swaps and jumps.
+    Up to 6,000 records two chains run; the better one goes through `exchange` at the end, which finds the
+    remaining gains among outliers. More records are cut into blocks of whole cells, annealed
+    independently. The cut is redrawn for every round, so a round costs O(n). In a space with expensive
+    proposals, such as `voronym.space.Mixed`, a single chain runs, by shifts, swaps and jumps.
 
     References
     ----------
@@ -118,9 +119,9 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
 def _round(
     problem: Problem, part: Partition, rows: list[Ints], ctx: Context, boldness: Boldness, sweeps: float
 ) -> Ints:
-    """Anneal blocks of records separately; return labels. Blocks of all records compete.
+    """Anneal blocks of records separately and return labels; blocks with all records compete.
 
-    ``sweeps`` are the proposals a record where there is no deadline.
+    ``sweeps``: proposals per record without a deadline.
     """
     unit = sweeps
     if ctx.timed:

@@ -28,7 +28,7 @@ class Boldness:
     Parameters
     ----------
     candidates : int
-        How many nearest neighbours a record may follow.
+        Number of nearest neighbours that a record may follow.
     jumps : float
         Share of the proposals that change the number of groups.
     heat : float
@@ -48,17 +48,17 @@ class Chain:
     problem : Problem
         The block's records, and k.
     labels : array, shape (n,)
-        Where to start: groups of k to 2k-1 records.
+        The start: groups of k to 2k-1 records.
     boldness : Boldness
-        How it proposes.
+        The settings of proposals.
     seed : int
-        Of the random choices.
+        Seed of the random choices.
     budget : float
-        Proposals, or seconds where the context has a deadline.
+        Number of proposals, or seconds if the context has a deadline.
     ctx : Context
         The wish to finish.
     near : array of int, shape (n, K), optional
-        The nearest records of each, where they are known already.
+        The nearest records of each, if already known.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Chain:
         self._slice = min(10_000, self._most)  # proposals; timed chains adapt it
 
     def run(self) -> None:
-        """Work until the budget is spent or the context is over; ``best`` is the best partition seen."""
+        """Work until the budget is spent or the context is over; ``best`` is the best partition so far."""
         begun, n, pace = now(), self.problem.n, self.pace
         self._work = work = Work(self.problem, self.best, self.ctx)
         self._first = self._cost = self._least = float(work.costs.sum())

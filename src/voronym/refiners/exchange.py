@@ -43,13 +43,13 @@ class ExchangeOptions(Options):
     options=ExchangeOptions,
 )
 def exchange(problem: Problem, part: Partition, ctx: Context, options: ExchangeOptions) -> Partition:
-    """Shift records, swap them, dissolve cells while that loses less; then shake a few cells and try again.
+    """Shift and swap records and dissolve cells while that loses less; then shake a few cells and try again.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
     records. The local search makes the best shift or swap of each record with the cells of its nearest
     records, and dissolves cells whose members lose less elsewhere, until nothing gains. A perturbation
-    dissolves the cell of a random record (and may found another near it) or exchanges a few records; the
-    search goes on from there, around the change only, and all is taken back unless it gained.
+    dissolves the cell of a random record (and may open another near it) or exchanges a few records. The
+    search continues around the change only, and everything is undone unless it gained.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def exchange(problem: Problem, part: Partition, ctx: Context, options: ExchangeO
 
 
 def run(work: Work, search: kernels.Search, kicks: int | None, ctx: Context) -> None:
-    """Search in pieces, after each of which the groups are complete."""
+    """Search in pieces; after each piece the groups are complete."""
     state, k, tiny = (work.model, work.cells, search), work.k, work.tiny
     n, room = len(work.records), len(work.cells.sizes)
     gained, cell, done = -np.inf, 0, 0

@@ -39,7 +39,7 @@ def refine(
     X : array, shape (n, d) or (n,)
         Records as numbers, used as they are.
     part : Partition
-        Where to start. Its groups may be larger than 2k - 1.
+        The start. Its groups may be larger than 2k - 1.
     k : int, optional
         Least number of records in a group; by default the partition's own k.
     method : str
@@ -47,8 +47,8 @@ def refine(
     space : Space, optional
         The cost between records; Euclidean by default. In a `voronym.space.Mixed`, X are its codes.
     weights : array, shape (n,), optional
-        How much each record counts in the means and in the loss, above 0; k still counts records. A method
-        that cannot use them names those that can.
+        Weight of each record in means and loss, above 0; k still counts records. A method that cannot use
+        weights names the methods that can.
     time_limit : float, optional
         Seconds; by default a fixed amount of work, so that the same seed gives the same result.
     seed : int, Generator or None

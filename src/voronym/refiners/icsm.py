@@ -61,9 +61,9 @@ def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) 
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
     records. A round strings the cells on a path (nearest point next), closes it to a tour and takes the
-    best cuts of the tour; then the best shifts and swaps between two cells are collected and applied, best
-    first, where they share no cell. When a round changes nothing, a chain of replacements through more than
-    two cells is looked for, and the rounds go on if there is one.
+    best cuts of the tour. Then the best shifts and swaps between two cells are collected and applied,
+    best first, if they share no cell. If a round changes nothing, a chain of replacements through more
+    than two cells is sought; if there is one, the rounds continue.
 
     Notes
     -----

@@ -20,11 +20,13 @@ from voronym.space.records import Records
 Ints = NDArray[np.int64]
 
 LEAST, BLOCK = 300, 1500
-"""Number of cells below which a block is not cut further, and the largest number: all are compared."""
+"""A block with fewer cells is not cut further; and the largest number of cells in a block, which are all
+compared.
+"""
 JUMPS = 0.3
 """Share of the turns in which a cell may be dissolved or opened; sizes matter more if values repeat."""
 WIDER = 2
-"""Factor for the number of near cells without coordinates, because centroids say less there."""
+"""Factor on the number of near cells in spaces without coordinates, in which centroids are less reliable."""
 KICKS = 1.0 / 600
 """Perturbations of the local search at the end, per record and per earlier visit of a cell."""
 
@@ -35,7 +37,7 @@ class Block:
     Parameters
     ----------
     records : Records
-        Those of the cells.
+        The records of the cells.
     labels : array of int, shape (n,)
         The cell of each, 0 to m - 1.
     k : int
@@ -52,7 +54,7 @@ class Block:
             states.refresh_all(self.model, self.cells, first, min(room, first + 64))
 
     def look(self, width: int, seed: int, ctx: Context) -> bool:
-        """Find the near cells of each cell; return whether there was time for it."""
+        """Find the near cells of each cell; return whether the time sufficed."""
         # Among distinct centroids: in a table of categories the nearest ones would all be the same.
         near = self.records.like(self.records.stand_ins(self.model, self.cells)[: self.taken]).neighbours(
             WIDER * width, ctx
@@ -78,7 +80,7 @@ class Block:
         return done
 
     def thin(self, share: float) -> int:
-        """Dissolve a share of the cells; return how many are left."""
+        """Dissolve a share of the cells; return the number of remaining cells."""
         kernels.thin(self.model, self.cells, self.pairs, share * self.taken)
         return int((self.cells.sizes > 0).sum())
 
@@ -91,7 +93,7 @@ class Block:
 
 
 class ModelCells:
-    """The cells of a partition under change, in any space whose records have a cost model.
+    """The cells of a partition during a search, in any space with a cost model.
 
     Parameters
     ----------
@@ -136,7 +138,8 @@ class ModelCells:
     def polish(self, visits: float, ctx: Context) -> None:
         """End with `exchange` in each block, which finds the remaining gains.
 
-        For the time that is left, or for the perturbations that belong to a number of visits a cell.
+        It runs for the remaining time, or for the number of perturbations that matches the visits per
+        cell.
         """
         n, seconds = len(self.labels), ctx.left * ctx.threads
 
@@ -168,7 +171,7 @@ class ModelCells:
     def _in_blocks(self, work: Callable[[Problem, Ints, int], tuple[Ints, int]], ctx: Context) -> list[int]:
         """Work on all cells in blocks, each with its own random numbers; return the results.
 
-        In which order that happens changes nothing.
+        The order of the blocks does not change the result.
         """
         sizes, members = self.part.sizes, self.part.cells()
         centroids = self.part.centroids(self.records.coordinates)

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 BLOCK = 3000
 """Largest number of cells worked on together."""
 LEAST = 300
-"""Cells below which a block is not cut further, for any number of threads."""
+"""A block with fewer cells is not cut further, for any number of threads."""
 NUMBERS = 1_000_000
 """Largest number of coordinates worked on together: more do not fit the cache of a core."""
 PIECE = 20_000
@@ -115,7 +115,7 @@ class Cells:
     def _in_blocks(self, work: Callable[[kernels.Block], int], width: int, ctx: Context) -> list[int]:
         """Work on all cells in blocks, each with its own random numbers; return the results.
 
-        In which order that happens changes nothing.
+        The order of the blocks does not change the result.
         """
         blocks = self._cut(ctx.rng)
         seeds = ctx.rng.integers(1, 2**63, len(blocks)).tolist()

@@ -28,11 +28,11 @@ HOT, COLD = 2.5, 0.25
 MODEL_COLD = 0.5
 """The last temperature in a space without coordinates."""
 HOTTER, COOLEST, HOTTEST = 0.25, 1.0, 6.0
-"""The power by which more visits begin hotter, and the limits of the first temperature."""
+"""Exponent by which more visits raise the first temperature, and the limits of that temperature."""
 QUENCH = 0.05
 """Share of the work, at the end, that accepts only gains."""
 ROOM = 0.025
-"""Share by which cells exceed k on average before the search begins: a shift needs a cell above k."""
+"""Share by which cells exceed k on average at the start, because a shift needs a cell above k."""
 TRIAL = 4.0
 """Visits per cell that estimate the speed, if there is a time limit."""
 POLISH = 0.3
@@ -78,14 +78,14 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
     """Visit pairs of neighbouring groups, and make the best, or nearly the best, of their swaps and shifts.
 
     A visit prices every swap of two records and every shift of one between two neighbouring groups,
-    exactly, and makes the one of the lowest price less a random noise, if that is below zero. The noise is
-    exponential; its scale, the temperature, falls, and is that of the neighbourhood: a share of what records
-    cost around there, so that heavy tails and dense middles are searched alike. Before all, a few in a
-    hundred groups are dissolved to make room for shifts; at the end there is no noise.
+    exactly. It makes the move with the lowest price less a random noise, if that is below zero. The noise
+    is exponential. Its scale, the temperature, falls; it is a share of the local cost of records, so that
+    heavy tails and dense middles are searched alike. At first a few percent of the groups are dissolved
+    to make room for shifts; at the end there is no noise.
 
-    The table is cut into blocks of neighbouring groups which fit the cache of a core, on all cores, along
-    random directions, and again after some visits; each has random numbers of its own, so that a result does
-    not depend on the number of threads.
+    The table is cut along random directions into blocks of neighbouring groups that fit a core's cache,
+    and cut again after some visits. Each block has its own random numbers, so the result does not depend
+    on the number of threads.
 
     Examples
     --------
@@ -146,10 +146,10 @@ def make_room(cells: Cells | ModelCells, problem: Problem, ctx: Context, options
 
 
 def search(cells: Cells | ModelCells, ctx: Context, options: PairsOptions) -> Iterator[float]:
-    """Visit pairs while the temperature falls; yield the share of the work that is done, now and then.
+    """Visit pairs while the temperature falls; yield the share of work done from time to time.
 
-    With a deadline, a few visits say how fast this machine is today, and every epoch says it again; none may
-    take more than twice its share of the time, so that the end, which only goes downhill, comes in any case.
+    With a deadline, a few visits measure the speed of this machine, and every epoch measures it again. No
+    epoch may take more than twice its share of the time, so that the last part without noise always runs.
     """
     d, width = cells.columns, options.candidates
     cold = COLD if isinstance(cells, Cells) else MODEL_COLD

@@ -1,8 +1,8 @@
-"""Temperatures for annealing, and how long to stay at each.
+"""Temperatures for annealing, and the time at each.
 
-Most of what annealing achieves, it achieves while the loss falls fastest with the temperature, and where that
-is differs from table to table. A short pilot run over the whole range records the loss at every
-temperature; the main run then spends its proposals where the pilot's loss fell.
+Annealing achieves most while the loss falls fastest with the temperature, and this range differs between
+tables. A short pilot run over the whole range records the loss at every temperature; the main run then spends
+its proposals where the pilot's loss fell.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def temperatures(mean: float, worst: float, *, heat: float = 1.0) -> NDArray[np.
     Parameters
     ----------
     mean, worst : float
-        SSE per record, over all records and in the worst cell. Outliers are where the worst cells are, and
-        they only rearrange themselves while it is as hot as what they lose.
+        SSE per record, over all records and in the worst cell. Outliers are in the worst cells, and they only
+        move while the temperature is about their loss.
     heat : float
         Factor for the first temperature.
     """

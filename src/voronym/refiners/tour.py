@@ -37,15 +37,15 @@ def cut(
 ) -> tuple[float, int, NDArray[np.int64]]:
     """Cut a tour into runs of k to 2k-1 records with the least sum of squares.
 
-    A run has at most 2k-1 records, so in any cut one begins at one of the first 2k-1 records. The best of the
-    shortest paths through the tour opened at each of these is the optimum. O(n k (d + k)).
+    A run has at most 2k-1 records, so in any cut a run begins at one of the first 2k-1 records. The
+    optimum is the best of the shortest paths through the tour opened at each of these. O(n k (d + k)).
 
     Returns
     -------
     squares : float
         The least sum of squares.
     first : int
-        Where the tour is opened.
+        Position at which the tour is opened.
     last : array, shape (n + 1,)
         ``last[e]`` is the size of the run that ends after e records.
     """

@@ -17,16 +17,16 @@ LOG = 4096
 
 
 class Work:
-    """Records on a common scale, and the groups under change.
+    """Records on a common scale, and their groups during a search.
 
-    Groups of 2k records or more are divided by MDAV first, which never adds to the cost.
+    Groups of 2k records or more are first divided by MDAV, which never adds cost.
 
     Parameters
     ----------
     problem : Problem
-        What is grouped.
+        The problem.
     labels : array of int, shape (n,)
-        Where to start: groups of k or more.
+        The start: groups of at least k.
     ctx : Context
         Asked while large groups are divided.
     """

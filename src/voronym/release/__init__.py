@@ -1,9 +1,9 @@
 """The release: a masked table that keeps its promise.
 
-``release``   `Release`: built when every model holds; writes itself and tells about itself
-``figures``   the table and the figures about it, most of them computed on first use
-``write``     the file, in which everything is counted again before it gets its name
-``evidence``  what the data holder knows and the public does not
+``release``   `Release`: built when every model holds; it writes and describes itself
+``figures``   the table and its figures, most of them computed on first use
+``write``     write the file, and count everything in it again before it gets its name
+``evidence``  figures for the data holder, never public
 """
 
 from voronym.release.release import Release

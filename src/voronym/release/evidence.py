@@ -29,21 +29,22 @@ class Evidence:
     table : Table
         The original records.
     coordinates : Coordinates, optional
-        Their keys as numbers; None where a key is of a kind that has none, such as text.
+        Their keys as numbers; None if a key has no numbers, such as text.
     masked : Masked
-        What the method made and has to say; without rows where it made groups, since the release has them.
+        The result of the method and its remarks; without rows if it made groups, because the release has
+        them.
     order : array, shape (n,)
         Released row r came from original row ``order[r]``.
     published_loss : float, optional
-        Percent of variance lost in what is published, after means were rounded to values that can occur.
+        Percent of variance lost as published, after means were rounded to possible values.
     seconds : mapping
         Seconds per stage.
     effects : tuple of Effect
-        What each step on columns changed and bought.
+        The change by each step on columns, and its benefit.
     rows : array of int, optional
-        The rows of the table that are in the release, where some were left out or wait.
+        The published rows of the table, if some were left out or wait.
     changes : tuple of KeyChange
-        How many records kept the value of each key, and how far the others moved.
+        For each key, the number of unchanged records and the distances of the others.
     exposed : tuple of Exposed, optional
         Records that few share all keys with, of the original and of the release.
     """
@@ -71,7 +72,7 @@ class Evidence:
 
     @property
     def codec(self) -> Codec | None:
-        """The codec that turns keys into numbers."""
+        """The codec that converts keys to numbers; None for spaces without coordinates."""
         return None if self.coordinates is None else self.coordinates.codec
 
     @property
@@ -81,7 +82,7 @@ class Evidence:
 
     @property
     def centroids(self) -> NDArray[np.float64] | None:
-        """The means of the groups, as numbers; a person with several rows counts once."""
+        """The mean keys of each group, as numbers; each person counts once."""
         if self.partition is None or self.coordinates is None:
             return None
         X, person = self.coordinates.X, self.table.persons

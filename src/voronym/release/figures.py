@@ -1,4 +1,4 @@
-"""The table of a release and the figures about it: its risks, its loss, how near that is to the least."""
+"""The table of a release, and its figures: risks, loss, and distance from the optimum."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class ReleaseFigures:
 
     recipe: Recipe
     schema: Schema
-    """The published schema, in which ranges are texts."""
+    """The schema of the published table; columns of ranges are texts in it."""
     warnings: tuple[str, ...]
     public_warnings: tuple[str, ...]
     folder: Folder | None
     """The folder of the release, if it is not in memory."""
     checklist: Any
-    """The verdicts on the demands of its policy, if it was made with one: a `voronym.policy.Checklist`."""
+    """The policy's checklist (`voronym.policy.Checklist`); None without a policy."""
     booking: Booking | None
-    """The ledger's knowledge of its people, if it was made with one; `write` enters it."""
+    """The ledger's knowledge of these people; None without a ledger. `write` adds the release to it."""
     findings: tuple[Finding, ...]
     """The measurement of each required model."""
     information_loss: float | None
@@ -55,22 +55,23 @@ class ReleaseFigures:
     with centres rounded to possible values. None if a key is text and has no variance.
     """
     group_loss: float | None
-    """Percent that the groups lost before their centres were rounded to possible values; methods minimise it
-    and bounds apply to it. In a space other than the Euclidean one, it is of that space's cost.
+    """Loss of the groups in percent, before centres were rounded to possible values. Methods minimise this
+    loss, and bounds apply to it. In other spaces than the Euclidean one it is a loss of that space's cost.
     """
     costs: tuple[Cost, ...]
     """The cost of each guarantee, in the order given; k-anonymity first."""
     figures: Figures
-    """The figures of the method, such as distortion and risk of a channel; in a mixed space the cost by
-    metric. Each method has its own class.
+    """Figures of the method, such as the distortion and risk of a channel. Each method has its own class. In
+    a mixed space they hold the cost of each metric.
     """
     log: tuple[str, ...]
-    """What the method did, a sentence each."""
+    """Sentences about the work of the method."""
     effects: tuple[Effect, ...]
     """The change by each step on columns, and its benefit; for the data holder."""
     changes: tuple[KeyChange, ...]
-    """For each key, how many records kept their value and how far the others moved; for the data holder. Over
-    several leaves of many files, of keys that no step changed."""
+    """For each key, the number of unchanged records and the distances of the others; for the data holder.
+    Over several leaves of many files, only for keys that no step changed.
+    """
     exposure: Exposure | None
     """The success of intruders in the attacks that were run; for the data holder."""
     _table: Table | None
@@ -87,7 +88,7 @@ class ReleaseFigures:
 
     @property
     def table(self) -> Any:
-        """The masked table, in the dataframe library of the original; or the folder that holds it."""
+        """The masked table, in the dataframe library of the original; or the path of its folder."""
         return self.folder.path if self.folder is not None else self._held.frame.to_native()
 
     def frame(self, engine: str = "polars", **options: Any) -> Any:
@@ -96,8 +97,8 @@ class ReleaseFigures:
         Parameters
         ----------
         engine : str
-            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows; Spark's
-            active session is taken, where none is given as ``session``.
+            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows. Spark uses
+            its active session, unless ``session`` is given.
         **options
             For the engine's reader of Parquet or CSV files.
 
@@ -123,7 +124,7 @@ class ReleaseFigures:
 
     @property
     def source(self) -> Source | None:
-        """The file of the original: its dialect, in which the release is written."""
+        """The file of the original; the release is written in its dialect."""
         return None if self._table is None else self._table.source
 
     @property
@@ -142,21 +143,22 @@ class ReleaseFigures:
 
     @property
     def exposed(self) -> tuple[Exposed, Exposed] | None:
-        """Records that few others share all keys with, of the original and of the release, as anybody counts.
+        """Numbers of records whose keys few others share, in the original and in the release.
 
-        After each step they are in `effects`. None where the original is not in memory.
+        `effects` has the numbers after each step. None if the original is not in memory.
         """
         return None if self._evidence is None else self._evidence.exposed
 
     @cached_property
     def gap(self) -> float | None:
-        """Largest possible excess of the loss over the least that any groups can lose, in percent.
+        """An upper limit on the loss above the optimum, in percent.
 
-        Of what is published, where groups were made by that; else of the groups' means. From the bound that
-        the method proved. Where it proved none, up to 5,000 records and k = 12 column generation takes three
-        seconds at most, on first use; beyond, the nearest of each record say something.
-        None where there are too many records for that, where nothing but 0 is proven, where groups had to
-        obey other models than k-anonymity, where the method made no groups, or made them in another space.
+        It compares published values if the method minimised their loss, and otherwise the groups'
+        means. The lower bound comes from the method. Without one, column generation runs on first
+        use, for at most 3 s, up to 5,000 records and k = 12. For larger tables the bound uses each
+        record's nearest neighbours. None if the table is too large for that, if only the bound 0 is
+        proven, if groups obey other models than k-anonymity, or if the method made no groups or made
+        them in another space.
         """
         return find_gap(self, Context())
 
@@ -168,7 +170,7 @@ class ReleaseFigures:
 
     @property
     def closeness(self) -> str | None:
-        """How near the loss is to the optimum, in words; None if unknown."""
+        """A sentence about the distance of the loss from the optimum; None if unknown."""
         if self.gap is None:
             return None
         more = self.rows <= COLUMNS and self.recipe.required_k <= WIDEST and self.recipe.method == "auto"

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 class Release(ReleaseFigures):
     """A masked table with its recipe, findings, utility and gap; in memory, or in a folder of files.
 
-    Guarantee: it cannot be built unless every required model holds, and no file gets its name before k and
-    all models were counted again in what was written.
+    Guarantee: it can be built only if every required model holds. A file gets its name only after k and
+    all models were counted again in the written bytes.
 
     Parameters
     ----------
     table : Table
         The masked table.
     recipe : Recipe
-        How it was made, and its required guarantees.
+        The recipe of the release, with its required guarantees.
     evidence : Evidence, optional
         Kept in memory only, for the internal report and the utility figures.
     notes : sequence of str
@@ -133,7 +133,7 @@ class Release(ReleaseFigures):
             or kept.private.relation != private.neighbours
         ):
             raise GuaranteeError(
-                f"{private} is asked for, but the table was not made that way. Nothing was released"
+                f"{private} is required, but the table was not made that way. Nothing was released"
             )
         self.findings = (*self.findings, private.kept())
 
@@ -156,18 +156,18 @@ class Release(ReleaseFigures):
         table: str | None = None,
         **style: Any,
     ) -> WriteReceipt:
-        """Write the table, measure it again in the written file, and only then give the file its name.
+        """Write the table, count again in the written file, then give the file its name.
 
-        k is counted in the bytes by code of its own; other models are measured in the file, read back.
+        Separate code counts k in the bytes. Other models are measured on the file, read back.
 
         Parameters
         ----------
         path : str or Path
-            Where to; the suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
+            The file; its suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
         overwrite : bool
             Whether an existing file may be replaced.
         delimiter : str
-            Between the cells of a CSV; by default that of the file that was read, or a comma.
+            Delimiter of a CSV; by default that of the original file, or a comma.
         guard : bool
             Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
         table : str, optional
@@ -202,19 +202,19 @@ class Release(ReleaseFigures):
         progress: ProgressCallback | None = None,
         attacked: bool = False,
     ) -> Dossier:
-        """Return all figures about this release, in a public part and one for the data holder; made once.
+        """Return all figures about this release, in a public part and a part for the data holder.
 
         Parameters
         ----------
         ctx : Context, optional
-            Of the work that this is a part of.
+            Context of the surrounding work.
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
         attacked : bool
             Whether to run the attacks that take seconds, unless they were run: an internal report shows them.
         """
         if self._dossier is None and self.folder is not None:
-            raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
+            raise InputError("the figures of a report were not prepared: call vr.anonymize(..., report=True)")
         if self._dossier is None:
             from voronym.dossier import dossier  # a layer above: only when asked for
 
@@ -255,14 +255,14 @@ class Release(ReleaseFigures):
         Parameters
         ----------
         path : str or Path
-            Where to.
+            The file.
         audience : {"internal", "public"}
-            For whom.
+            The readers.
         title : str, optional
             The title of the page; by default "Release of" and the name of the source file, which a public
             page does not show.
         publisher : str, optional
-            Who publishes the release.
+            The publisher of the release.
         date : str, optional
             When it was made; by default today.
         """

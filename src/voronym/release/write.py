@@ -40,7 +40,7 @@ def write_release(
     table: str | None,
     style: Mapping[str, Any],
 ) -> WriteReceipt:
-    """Write a release, and give the file its name when k and all models hold in it.
+    """Write a release; give the file its name if k and all models hold in it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A map of places: degrees and a scale, built-in outlines, and nothing from the network."""
+"""A map of places with degrees and a scale, built-in outlines, and no network."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MOST_OUTLINES = 200
 
 
 def atlas(place_map: PlaceMap, *, title: str, desc: str = "") -> Markup:
-    """Draw published places as circles, with areas by their records, and the original places of some.
+    """Draw published places as circles, with areas by the number of records.
 
-    Originals, where they are given, are dots in the colour of the place that they are published at, inside
-    its outline.
+    If original places are given, they are dots inside their outline, in the colour of their published
+    place.
     """
     every = [*place_map.places, *(place for place, _ in place_map.originals)]
     lon, lat = np.array([p[0] for p in every]), np.array([p[1] for p in every])

@@ -30,7 +30,9 @@ from voronym.report.svg import (
 from voronym.report.svg import width as text_width
 
 WIDE = 380.0
-"""Units across: text stays readable on a phone, and a wide page shows several drawings in a row."""
+"""Width of a drawing in units: text stays readable on a phone, and a wide page shows several drawings in a
+row.
+"""
 NARROW = 300.0
 Shape = Literal["linear", "log", "root"]
 Pairs = Sequence[tuple[float, float]]
@@ -84,7 +86,7 @@ class Axis:
 
     @classmethod
     def around(cls, values: Iterable[float], name: str = "", *, far: float = 0.15, core: float = 0.5) -> Axis:
-        """Return an axis over nearly all values, so that the outermost percent do not squeeze the rest."""
+        """Return an axis over nearly all values, so that a few outliers do not squeeze the others."""
         all_of = np.fromiter(values, float)
         low, high = float(all_of.min()), float(all_of.max())
         if len(all_of) > 200:
@@ -114,11 +116,11 @@ class Axes:
     x, y : Axis
         Across, and up; bands on ``y`` go down, so that the first name is on top.
     width, height : float
-        Of the whole drawing.
+        Size of the whole drawing.
     top, right, bottom : float
         Room around the plot.
     left : float, optional
-        By default as much as the labels of ``y`` need.
+        Left margin; by default as wide as the labels of ``y``.
     inset : float
         Room between the vertical axis and the lowest value across.
     """
@@ -179,7 +181,7 @@ class Axes:
         return self
 
     def columns(self) -> Axes:
-        """Draw lines and labels only at the ticks across: for rows with names of their own."""
+        """Draw lines and labels only for the horizontal axis, for rows that have names."""
         self.add(*(line(self.x(m), self.top, self.x(m), self.bottom) for m in self.across.marks))
         self.labels_across(self.bottom + 15)
         return self
@@ -235,7 +237,7 @@ class Axes:
     def pillar(
         self, low: float, high: float, value: float, look: str, hint: str = "", gap: float = 0.3
     ) -> None:
-        """Draw a bar that stands on the base line, from one value across to another."""
+        """Draw a vertical bar on the base line, from ``low`` to ``high`` across."""
         if value > 0:
             x0, x1 = self.x(low), self.x(high)
             self.add(
@@ -243,7 +245,7 @@ class Axes:
             )
 
     def bar(self, low: float, high: float, top: float, tall: float, look: str, hint: str = "") -> None:
-        """Draw a lying bar from one value across to another, at a coordinate."""
+        """Draw a horizontal bar from ``low`` to ``high`` across, at height ``top``."""
         self.add(rect(self.x(low), top, self.x(high) - self.x(low), tall, look, hint))
 
     def curve(self, points: Pairs, look: str, *, closed: bool = False) -> None:

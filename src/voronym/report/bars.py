@@ -16,11 +16,11 @@ from voronym.report.language import term
 from voronym.report.svg import FONT, circle, escape, line, num, rect, shorten, text, tip, width
 
 MOST_LETTERS = 60
-"""Largest number of rows of a matrix that can still be drawn."""
+"""Largest number of rows of a matrix that is drawn."""
 
 
 def count(value: float) -> str:
-    """Write a whole number with thousands separated."""
+    """Format a whole number with thousands separators."""
     return f"{value:,.0f}"
 
 
@@ -35,14 +35,14 @@ def bars(
     limit: tuple[float, str] | None = None,
     across: float = NARROW,
 ) -> Markup:
-    """Draw a horizontal bar for each name, below one for the value before if that is given.
+    """Draw a horizontal bar for each name; above it, a bar for the value before, if given.
 
     Parameters
     ----------
     write : callable
         Writes the value at a bar's end.
     limit : (float, str), optional
-        A value to mark by a line, and what to write below it.
+        A value to mark by a line, and the text below it.
 
     Examples
     --------
@@ -94,11 +94,11 @@ def histogram(
     Parameters
     ----------
     edges : sequence, length b + 1
-        Limits of the bins, ascending; seconds since 1970 where ``dates``.
+        Limits of the bins, ascending; with ``dates``, in seconds since 1970.
     before, after : sequence, length b
         Counts; ``before`` is left out of a public report.
     names : sequence of str, length b, optional
-        What is shown on hover.
+        The texts shown on hover.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class SizeBin:
 
 
 def size_bins(sizes: Mapping[int, int], limit: int | None = None, most: int = 24) -> list[SizeBin]:
-    """Put sizes into bins of whole numbers; one bin below a limit, and an open bin for a long tail.
+    """Put sizes into bins of whole numbers; one bin below ``limit``, and an open bin for a long tail.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def stacked(
     shares : sequence of sequences
         For each column, one share per kind, adding up to 1.
     kinds : sequence of (name, class)
-        What the parts are, and their look.
+        The names of the parts, and their classes.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def stacked(
 
 @dataclass(frozen=True)
 class Range:
-    """Figures in a row: before and after, None if unknown, and an interval about the second."""
+    """Figures in a row: before and after (None if unknown), and an interval around the second."""
 
     label: str
     before: float | None
@@ -299,7 +299,7 @@ def ranges(
     limit : (float, str), optional
         A value to mark by a line, and its label.
     hints : (str, str)
-        What the two dots are.
+        The meanings of the two dots.
     """
     row, foot = 40.0, 20.0 if limit is None else 36.0
     axes = Axes(
@@ -330,10 +330,10 @@ def ranges(
 
 
 def heat_map(names: Sequence[str], rows: Sequence[Sequence[float]], *, title: str, desc: str = "") -> Markup:
-    """Draw a transition matrix: a row for each true value, a column for each published one.
+    """Draw a transition matrix: a row for each true value, a column for each published value.
 
-    The shade grows with the square root of the probability, so that small ones can be seen. Figures stand in
-    the squares where there is room.
+    The shade grows with the square root of the probability, so that small probabilities are visible.
+    Squares with enough room show the figure.
 
     Examples
     --------

@@ -17,7 +17,7 @@ HEADS = {
 }
 """Headings of the sections."""
 TINTS = {"holds": "good", "fails": "bad", "open": "unsure", "person": "unsure", "nothing": "quiet"}
-"""How verdicts are coloured; each is written out as well."""
+"""Colours of verdicts; every verdict is also written as a word."""
 
 
 def render_checklist(checklist: Checklist) -> str:

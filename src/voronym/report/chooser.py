@@ -10,7 +10,7 @@ from voronym.release import Release
 from voronym.report.notebook import release_html
 from voronym.run.door import anonymize
 
-MOST = 50
+LARGEST_K = 50
 """The largest k on the slider."""
 PUBLISHED = {"their centre": None, "their median": "median", "ranges": "interval"}
 DIFFER = "p-sensitive=2"
@@ -29,9 +29,9 @@ class Chooser:
     Attributes
     ----------
     release : Release
-        What was made last.
+        The last release.
     choices : dict
-        What it was made with.
+        The choices of the last release.
     """
 
     def __init__(self, table: Any, **choices: Any) -> None:
@@ -39,7 +39,7 @@ class Chooser:
         self.release: Release = anonymize(table, **choices)
 
     def change(self, **changed: Any) -> Release:
-        """Make the release by other choices; None takes a choice back; a refusal changes nothing.
+        """Make the release with changed choices; None resets a choice, and a refusal changes nothing.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Chooser:
     def widget(self) -> Any:
         """Return the fields and their result as a widget."""
         widgets = _ipywidgets()
-        most = max(2, min(MOST, self.release.rows // 2))
+        most = max(2, min(LARGEST_K, self.release.rows // 2))
         k = widgets.IntSlider(
             value=self.choices.get("k") or 2, min=2, max=most, description="k", continuous_update=False
         )
@@ -96,7 +96,7 @@ class Chooser:
 
 
 def choose(table: Any, **choices: Any) -> Chooser:
-    """Choose k, publishing and shared secrets in a notebook, next to the risk and loss of the release.
+    """Choose k, publishing and shared secrets in a notebook that shows the risk and the loss.
 
     Parameters
     ----------

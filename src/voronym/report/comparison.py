@@ -1,4 +1,4 @@
-"""The page behind `voronym compare`: methods against each other, by loss, risk and time."""
+"""The page of `voronym compare`: methods compared by loss, risk and time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.report.squares import dots
 from voronym.report.tradeoff import lines, nats3
 from voronym.report.write import Table, share
 
-FEW = 8
+DISTINGUISHABLE = 8
 """Number of methods that lines and colours can still distinguish."""
 
 
@@ -28,7 +28,7 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
     Parameters
     ----------
     comparison : Comparison
-        What `voronym.compare` gives.
+        The result of `voronym.compare`.
     title : str
         Head of the page.
 
@@ -76,7 +76,7 @@ def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
             write=_percent,
             across=WIDE,
         )
-    elif len(own) <= FEW:
+    elif len(own) <= DISTINGUISHABLE:
         title = "Information loss against k"
         drawn = chart(
             [Series(method, [(float(row.k), row.loss) for row in kept]) for method, kept in own.items()],
@@ -108,15 +108,15 @@ def _loss(rows: Sequence[Row], levels: Sequence[int], *, people: bool) -> Part:
 
 
 def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
-    """Return a title and a drawing of risk against loss; of many methods, the unbeaten have names."""
+    """Return a title and a drawing of risk against loss; among many methods, only unbeaten ones are named."""
     title = "Risk against loss"
     best = _unbeaten(rows)
     own = _by_method(rows)
-    if len(own) > FEW:
+    if len(own) > DISTINGUISHABLE:
         own = {name: kept for name, kept in own.items() if any(row in best for row in kept)}
         rest = [row for row in rows if row.method not in own]
-        shown = [(name, kept) for name, kept in list(own.items())[:FEW]]
-        rest += [row for name, kept in list(own.items())[FEW:] for row in kept]
+        shown = [(name, kept) for name, kept in list(own.items())[:DISTINGUISHABLE]]
+        rest += [row for name, kept in list(own.items())[DISTINGUISHABLE:] for row in kept]
         shown += [(f"{len({row.method for row in rest})} others", rest)] if rest else []
     else:
         shown = list(own.items())

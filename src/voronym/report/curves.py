@@ -21,7 +21,7 @@ _LOSS = "information loss, % of the keys’ variance"
 
 @dataclass(frozen=True)
 class Series:
-    """A curve to draw: its name, its points, whether others published it, whether it is a line."""
+    """A curve to draw: its name, its points, whether it comes from a publication, whether it is a line."""
 
     name: str
     points: Pairs
@@ -41,7 +41,7 @@ def chart(
     log: str = "",
     zero: str = "y",
 ) -> Markup:
-    """Draw curves, each named at its right end: published ones hollow and dashed, ours filled.
+    """Draw curves with their names at the right ends; published curves are hollow and dashed, ours filled.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _axis(
 
 @dataclass(frozen=True)
 class Dot:
-    """A measured point: loss in percent, risk in nats, its interval if there is one, a few words."""
+    """A measured point: loss in percent, risk in nats with an optional interval, and a note."""
 
     loss: float
     risk: float
@@ -158,20 +158,20 @@ def risk_plane(
     joined: bool = True,
     shape: Shape = "linear",
 ) -> Markup:
-    """Draw points and limits; names go below, so that the plane has the whole width.
+    """Draw points and limits, with the legend below, so that the plane has the whole width.
 
     Parameters
     ----------
     series : mapping of name to dots
-        Points of one method, joined in the order of loss where ``joined``.
+        Points of one method; with ``joined``, connected in the order of loss.
     lines : sequence of Line
-        Limits; a look of ``no`` fills what is below the line.
+        Limits; the class ``no`` fills the area below the line.
     limits : (float, float)
         The right and the upper end of the axes; lines are cut off there.
     labels : sequence of (loss, risk, words)
         Labels at places of the plane.
     shape : {"linear", "root"}
-        How losses are drawn; by their roots, small ones stand apart.
+        The scale of losses; a root scale separates small ones.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The first page of a report, which somebody signs. All else is an annex.
+"""The first page of a report, for signature. All other pages are annexes.
 
-It fits one printed page, so that every list has a limit; what does not fit stands in the annex.
+It fits one printed page, so every list has a limit; further entries are in the annex.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Front:
     Parameters
     ----------
     promises, keys : Table or None
-        What was asked and what came of it; what each key lost, largest loss first, for the data holder.
+        The requirements and their results; the loss of each key, the largest first, for the data holder.
     more_keys, more_promises, more_warnings : int
-        How many stand in the annex alone.
+        Number of entries that are only in the annex.
     presence : str
-        Whether an intruder can tell who is in the file; empty where nobody tried or nobody can.
+        Whether an intruder can tell who is in the file; "" if this was not tried or failed.
     warnings, decisions : tuple of str
-        What was warned of, and what the policy leaves to people.
+        The warnings, and the decisions that the policy leaves to people.
     """
 
     promises: Table
@@ -101,7 +101,7 @@ def lost(d: Dossier) -> Table | None:
 
 
 def presence(d: Dossier) -> str:
-    """Describe whether an intruder can tell who is in the file, and when that matters."""
+    """Return a sentence on whether an intruder can tell who is in the file; "" without that attack."""
     made = None if d.ladder is None else d.ladder.presence
     if made is None or not made.claims:
         return ""

@@ -71,7 +71,7 @@ class About:
         publisher: str | None,
         date: str | None,
     ) -> About:
-        """Gather it; a public page does not name the file of the originals, and no page its folder."""
+        """Collect the facts; a public page does not name the original file, and no page names its folder."""
         source = None if isinstance(given, Dossier) or audience == "public" else given.source
         data = "" if source is None else source.file
         return cls(
@@ -99,14 +99,14 @@ def render(
     Parameters
     ----------
     given : Release or Dossier
-        What to tell about; of a release the dossier is made first.
+        The subject; for a release, the dossier is made first.
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
     title, publisher, date : str, optional
-        What the page says about itself, see `Release.report`.
+        Texts about the page, see `Release.report`.
     language : {"en", "de", "fr", "es"}
-        Of the reader. What methods and steps say of themselves is in English.
+        Language of the reader. Texts of methods and steps are in English.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def part(
     *,
     special: bool = False,
 ) -> Part:
-    """Fill the template of a section; ``title`` in its data overrides the one given."""
+    """Fill the template of a section; a ``title`` in its data replaces the argument."""
     made = _template(template, None) if isinstance(template, str) else template
     return Part(anchor, term(str(data.get("title", title))), Markup(made.render(data)), shape, special)  # noqa: S704
 
@@ -225,8 +225,8 @@ def write_report(
 ) -> Path:
     """Write the page to a file that appears complete or not at all.
 
-    An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`. It
-    compares with the originals, so that nobody but the owner of the file may read it (mode 0600).
+    An internal page shows membership and reconstruction attacks, see `voronym.intruder`. It compares with
+    the originals, so only the owner of the file may read it (mode 0600).
     """
     if audience == "internal" and not isinstance(given, Dossier):
         expose(given)
@@ -246,9 +246,9 @@ def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
 
 
 def add_templates(package: str, folder: str = "templates") -> None:
-    """Add the templates of another package, named ``package/name.html``.
+    """Add the templates of another package under the names ``package/name.html``.
 
-    They may extend ``page.html`` and import ``macros.html``, as those of this package do.
+    They may extend ``page.html`` and import ``macros.html``.
     """
     _FOLDERS[package] = PackageLoader(package, folder)
 
@@ -309,7 +309,7 @@ def _flow(text: str) -> Markup:
 
 
 def _items(text: str) -> Sequence[Markup]:
-    """Return a template's lines as items, one for each paragraph; empty ones are left out."""
+    """Split the text of a template into items, one for each paragraph; skip empty ones."""
     result = (_flow(Markup(part)) for part in re.split(r"\n\s*\n", str(escape(text))))  # noqa: S704
     return [item for item in result if item]
 

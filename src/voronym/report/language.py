@@ -1,10 +1,9 @@
 """The language of a page: every text of a template is a message, and catalogues translate it.
 
-English is the source. A run of text between two statements of a template, or between two tags, is one
-message; what is written into it, ``{{ p.records | plural("record") }}``, is a placeholder, ``{records}``,
-named after the expression. So a sentence that somebody adds to a template is a message at once, and
-is shown in English until the catalogues have it. ``languages/de.po`` and the others are gettext's files; they
-are read as they are, so nothing has to be compiled.
+English is the source. The text between two statements or tags of a template is one message. An expression in
+it, ``{{ p.records | plural("record") }}``, becomes a placeholder, ``{records}``, named after the expression.
+A new sentence in a template is a message at once, and is shown in English until a catalogue translates it.
+``languages/de.po`` and the others are gettext files, read directly without compilation.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def today() -> str:
 
 
 def _filled(value: str) -> str:
-    """Return what fills a place of a sentence: other sentences and numbers in the reader's language."""
+    """Return a value for a placeholder: sentences and numbers in the reader's language."""
     if isinstance(value, Sentence):
         return str(term(value))
     if spoken() == SOURCE or not _NUMBER.fullmatch(value):
@@ -142,7 +141,7 @@ class Messages(Extension):
         environment.filters["term"] = term
 
     def say(self, message: str, **given: object) -> Markup:
-        """Return a message in the reader's language, its placeholders filled."""
+        """Return a message in the reader's language, with its placeholders filled."""
         text = message if spoken() == SOURCE else catalogue(spoken()).get(message, message)
         finalize = self.environment.finalize or (lambda value: value)
         made = {name: escape(finalize(term(value))) for name, value in given.items()}
@@ -220,7 +219,7 @@ def _message_run(run: list[Token | list[Token]], open_tag: list[bool]) -> Iterat
 
 
 def _message(parts: list[Token | list[Token]]) -> Iterator[Token]:
-    """Yield one message; a text without words stays the same."""
+    """Yield the tokens of one message; a text without letters stays unchanged."""
     texts = [part.value for part in parts if isinstance(part, Token)]
     if not any(map(_WORD.search, texts)):
         for part in parts:
@@ -270,7 +269,7 @@ def _named(expression: list[Token], taken: Collection[str]) -> str:
 
 
 def _words(expression: list[Token]) -> Iterator[Token]:
-    """Give an expression whose texts, chosen by a condition, are words of the reader's language."""
+    """Yield an expression in which texts chosen by a condition are translated."""
     for at, token in enumerate(expression):
         chosen = token.type == "string" and (
             expression[at + 1].test("name:if") or expression[at - 1].test("name:else")

@@ -15,7 +15,7 @@ from voronym.report.axes import Axes, Axis
 from voronym.report.svg import circle, escape, line, num, path, rect, spots, text
 
 MANY, HEX = 400, 7.0
-"""Number of circles above which hexagons are drawn, and the length of their sides, in pixels."""
+"""Above this number of circles hexagons are drawn; and the length of their sides, in pixels."""
 MOST_CELL_POINTS = 4000
 MOST_WAYS = 80
 _SIDE = 340.0
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 def _ground(
     points: Iterable[Point], axes: tuple[str, str], *, height: float, far: float, core: float
 ) -> Axes:
-    """Return axes over nearly all points; the others are drawn at the border."""
+    """Return axes over nearly all points; outliers are drawn at the border."""
     listed = list(points)
     return Axes(
         Axis.around((a for a, _ in listed), axes[0], far=far, core=core),
@@ -43,8 +43,8 @@ def _ground(
 def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
     """Draw published combinations of keys as circles, with areas by the number of records.
 
-    Many circles would be one blob: then the plane is tiled with hexagons, the stronger their colour the more
-    records: dark on light ground, and bright on dark ground.
+    Many circles would overlap, so the plane is then tiled with hexagons. A stronger colour means more
+    records: darker on light ground, brighter on dark ground.
     """
     axes = _ground(result.points, result.axes, height=340, far=0.15, core=0.5)
     if len(result.points) > MANY:
@@ -98,9 +98,10 @@ def groups(group_map: GroupMap, *, title: str, desc: str = "") -> Markup:
 
 
 def shift(shift_map: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
-    """Draw records twice, at their original and at their published places, with a few words below each.
+    """Draw records at their original and at their published places, side by side, with a caption each.
 
-    Groups in colour have hulls; marked records are ringed, and after, a line leads back to where they were.
+    Coloured groups have hulls. Marked records have a ring, and a line from their published to their
+    original place.
     """
     marked, own = np.array(shift_map.marked, int), np.array(shift_map.groups)
     shown = np.unique(own[own >= 0])
@@ -156,14 +157,14 @@ def cells(
     Parameters
     ----------
     points : array, shape (n, 2)
-        Of more than 4,000 points a fixed sample is shown.
+        Above 4,000 points, a fixed sample is shown.
     labels : array of int, shape (n,)
         Cell of each point.
     centroids : array, shape (m, 2)
     bounds : (left, bottom, right, top)
-        The frame, which is drawn square; what lies outside is left out.
+        The frame, which is drawn square; points outside are omitted.
     polygons : sequence of arrays, shape (c, 2), optional
-        Corners of each cell inside the frame, in order; an empty one where the cell is elsewhere.
+        Corners of each cell inside the frame, in order; empty for a cell outside.
     edges : bool
         Whether to join each point to its centroid: for cells that are not convex.
 
@@ -213,7 +214,7 @@ def cells(
 
 
 def tints(middle: Floats, shown: Ints) -> dict[int, int]:
-    """Give neighbouring groups different tints: each takes one that its nearest coloured neighbours lack."""
+    """Give each group a tint that its nearest coloured neighbours do not have."""
     colours: dict[int, int] = {}
     for group in shown.tolist():
         near = list(colours)
@@ -227,7 +228,7 @@ def tints(middle: Floats, shown: Ints) -> dict[int, int]:
 
 
 def hull(points: Floats) -> Floats:
-    """Return the corners of the convex hull of points, shape (c, 2); of points on a line, its two ends.
+    """Return the corners of the convex hull, shape (c, 2); for points on a line, the two ends.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A release in a notebook: its figures, its promises, and what intruders find."""
+"""A release in a notebook: its figures, its promises, and the success of intruders."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from voronym.dossier import ladder_of
 from voronym.release import Release
 
 _QUICK = 5_000
-"""Number of records up to which a notebook computes the gap unrequested: a fraction of a second."""
+"""Up to this number of records a notebook computes the gap by itself, in a fraction of a second."""
 
 
 def release_html(release: Release) -> str:
-    """Return a release for a notebook: its figures, its promises, and what intruders find."""
+    """Return a release for a notebook as HTML: its figures, its promises, and the success of intruders."""
     cheap = "gap" in vars(release) or (release.folder is None and release.rows <= _QUICK)
     gap = release.gap if cheap else None
     losses = {"information loss": release.information_loss, "lost by the groups": release.group_loss}
@@ -43,7 +43,7 @@ def release_html(release: Release) -> str:
 
 
 def _ladder(release: Release) -> Markup:
-    """Return what intruders find as a table for a notebook; attacks small tables for it."""
+    """Return the success of intruders as a table for a notebook; small releases are attacked first."""
     if release.exposure is None and release._evidence is not None and release.rows <= _QUICK:
         release._attack(Context())
     made = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)

@@ -1,4 +1,4 @@
-"""Pictures for notebooks: one figure of a report, with its style inside."""
+"""Pictures for notebooks: one figure of a report with its style sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ladder of risk as a drawing: a bar for each kind of intruder, next to its control."""
+"""Draw the ladder of risk: a bar for each kind of intruder, next to its control."""
 
 from __future__ import annotations
 

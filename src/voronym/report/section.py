@@ -1,8 +1,8 @@
-"""Sections of a page: each is a small function from a dossier to its template's data, and a template.
+"""Sections of a page: a function from a dossier to template data, and a template.
 
-`section` registers one with the parts of the dossier that it needs and for whom it is. From then on it is on
-every page that has these parts; no other file need know of it. The template is a text given with it, or
-``templates/sections/NAME.html``; it has the function's data, and the dossier as ``d``.
+`section` registers a section with its audience and the parts of the dossier that it needs. Every page with
+these parts then shows it. The template is a text, or ``templates/sections/NAME.html``; it gets the data of
+the function, and the dossier as ``d``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Section:
     Parameters
     ----------
     name : str
-        What is before a colon is its anchor on the page, so that variants share one: "risk:linkage".
+        The part before a colon is its anchor on the page, so that variants share it: "risk:linkage".
     title : str
         Its heading; the function's ``title`` goes before it.
     function : callable
-        Takes the dossier and the parts that it needs, and returns the template's data; None where there is
-        nothing to show.
+        Takes the dossier and the needed parts, and returns the template's data; None if there is nothing to
+        show.
     needs : tuple of str
         Parts of the dossier, such as "inside.costs"; without one of them the section is left out.
     audience : {"internal", "public", "both"}
-        On whose page it is. Public pages are made from a dossier that has no inside.
+        The pages on which it appears. Public pages are made from a dossier without an internal part.
     place : int
         Sections stand in this order.
     shape : {"wide", "grid", "text"}

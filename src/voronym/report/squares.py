@@ -11,12 +11,12 @@ from voronym.report.language import numeral, term
 from voronym.report.svg import circle, line, marker, num, percent, shorten, text, tip, width
 
 MOST_SQUARES = 14
-"""Largest number of columns whose correlations can still be drawn."""
+"""Largest number of columns whose correlations are drawn."""
 Matrix = Sequence[Sequence[float | None]]
 
 
 def triangles(names: Sequence[str], before: Matrix, after: Matrix, *, title: str, desc: str = "") -> Markup:
-    """Draw correlations: below the diagonal before, above it after; the shade grows with their size.
+    """Draw correlations, below the diagonal before, above it after; a darker shade means a larger one.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def triangles(names: Sequence[str], before: Matrix, after: Matrix, *, title: str
 def dots(
     rows: Mapping[str, Mapping[int, float]], *, title: str, desc: str = "", x_name: str, unit: str = " %"
 ) -> Markup:
-    """Draw a row for each name and a dot for each k: readable with many names, which go on the left.
+    """Draw a row for each name and a dot for each k; names go on the left, so that many fit.
 
     Examples
     --------

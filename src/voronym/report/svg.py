@@ -1,7 +1,7 @@
-"""Small parts of a drawing: ticks, labels and the SVG text itself.
+"""Small parts of a drawing: ticks, labels and SVG text.
 
-Everything here is pure: values in, strings out. Colours are classes, so one style sheet serves the light,
-the dark and the printed page. Coordinates have one decimal; a drawing is a few kilobytes.
+All functions are pure: values in, strings out. Colours are classes, so one style sheet serves light, dark and
+printed pages. Coordinates have one decimal; a drawing has a few kilobytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from voronym.dossier.counts import nice_step, time_step
 from voronym.report.language import numeral
 
 FONT = 11.0
-"""Height of the text in a drawing, in its own units."""
+"""Height of the text in a drawing, in drawing units."""
 
 
 _NARROW = frozenset("iljtfr.,:;|'! ()[]-")
@@ -55,7 +55,7 @@ def escape(text: object) -> str:
 
 
 def width(text: str, size: float = FONT) -> float:
-    """Estimate the width of a text, on the safe side, because readers have their own fonts."""
+    """Estimate the width of a text, rather too wide than too narrow, because fonts differ."""
     ems = 0.0
     for char in text:
         if unicodedata.combining(char):
@@ -194,7 +194,7 @@ def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], li
 
 
 def text(x: float, y: float, content: object, cls: str = "t", anchor: str = "start", hint: str = "") -> str:
-    """Return one line of text; ``hint`` is shown on hover, for labels that were cut."""
+    """Return one line of text; ``hint`` appears on hover, for shortened labels."""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text class="{cls}" x="{num(x)}" y="{num(y)}"{where}>{tip(hint)}{escape(content)}</text>'
 
@@ -205,7 +205,7 @@ def line(x1: float, y1: float, x2: float, y2: float, cls: str = "g") -> str:
 
 
 def rect(x: float, y: float, w: float, h: float, cls: str, hint: str = "") -> str:
-    """Return a bar; widths and heights below zero count as zero."""
+    """Return a rectangle; negative widths and heights count as zero."""
     box = f'<rect class="{cls}" x="{num(x)}" y="{num(y)}" width="{num(max(w, 0))}" height="{num(max(h, 0))}"'
     return f"{box}>{tip(hint)}</rect>" if hint else f"{box}/>"
 
@@ -261,7 +261,7 @@ def circle(x: float, y: float, r: float, cls: str, hint: str = "") -> str:
 
 
 def spots(places: Iterable[tuple[float, float]], cls: str) -> str:
-    """Return dots of one look, as one path."""
+    """Return dots of one class as a single path."""
     body = "".join(f"M{num(x)} {num(y)}h0" for x, y in places)
     return f'<path class="{cls}" d="{body}"/>' if body else ""
 
@@ -283,7 +283,7 @@ def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move labels apart, as little as a single pass allows, so that none overlap.
+    """Move labels apart until none overlap, with small moves, between ``low`` and ``high``.
 
     Examples
     --------

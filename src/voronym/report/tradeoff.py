@@ -8,7 +8,7 @@ from voronym.dossier.parts import Point
 from voronym.report.curves import Line
 
 MOSTLY = 0.8
-"""Share of the count explained by chance alone above which the page says so."""
+"""If chance explains more than this share of the count, the page says so."""
 
 LOOKS = {"floor": "no", "reached": "re", "normal": "nd", "by_lot": "mi"}
 NAMES = {

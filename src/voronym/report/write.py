@@ -92,7 +92,7 @@ def share(value: float | None) -> str:
 
 
 def fine(value: float | None) -> str:
-    """Write a percentage with one decimal more above ten."""
+    """Format a percentage; above ten, with one decimal more than `percent`."""
     return percent(value, fine=True)
 
 
@@ -104,7 +104,7 @@ def nats(value: float | None) -> str:
 
 
 def names(items: Sequence[str], most: int = 12, room: int = 140, *, word: str = "and") -> str:
-    """List names in a sentence, and count those that do not fit.
+    """List names in a sentence; give the number of those that do not fit.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def interval(rate: Rate) -> str:
 
 
 def measured(rate: Rate) -> str:
-    """Describe how many records a rate was measured on."""
+    """Return words for the number of records behind a rate."""
     if rate.exact:
         return f"{term('all')} {plural(rate.n, 'record')}"
     return f"{cell(rate.n)} {term('of')} {plural(rate.population, 'record')}"
@@ -156,7 +156,7 @@ def duration(seconds: float | None) -> str:
 
 
 def between(low: str, high: str) -> str:
-    """Return a range from one number to another, each as in 1,234.5, in the reader's language."""
+    """Return a range between two formatted numbers, in the reader's language."""
     return phrase("{low} to {high}", low=low, high=high)
 
 

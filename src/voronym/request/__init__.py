@@ -1,5 +1,5 @@
-"""The request: everything that somebody can ask of a run, and the recipe that keeps it.
+"""The request: all choices of a run, and the recipe that stores them.
 
-`choices` declares every choice once; `recipe` is the file that makes a release again; `rules` say which
-choices exclude each other, and why; `command` writes a recipe as a command line.
+`choices` declares every choice once. `recipe` is the file that makes a release again. `rules` lists the
+choices that exclude each other, with reasons. `command` writes a recipe as a command line.
 """

@@ -13,11 +13,11 @@ from voronym.core.registry import registry_of
 from voronym.errors import InputError
 
 EVERY = "*"
-"""Stands for all other keys."""
+"""The key that stands for all other columns."""
 
 
 def texts(example: str) -> Callable[[str, Any], tuple[str, ...]]:
-    """Return a check for texts: one of them, several, or a mapping from names to values."""
+    """Return a check that accepts one text, several texts, or a mapping from names to values."""
 
     def check(name: str, value: Any) -> tuple[str, ...]:
         if isinstance(value, Mapping):
@@ -39,7 +39,7 @@ def by_option(name: str, value: Any) -> dict[str, Any]:
 
 
 def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, Any]]:
-    """Return a check for a mapping from columns to values of one kind."""
+    """Return a check that applies ``check`` to every value of a mapping from columns."""
 
     def checked(name: str, value: Any) -> dict[str, Any]:
         return {key: check(f"{name} of {key!r}", part) for key, part in by_column(name, value).items()}
@@ -48,7 +48,7 @@ def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, 
 
 
 def ways(name: str, value: Any) -> dict[str, str]:
-    """Check the publishing of keys: a word for all keys, or a word by column; "*" stands for the others."""
+    """Check the ways to publish keys: a word for all, or a word per column; "*" means all other columns."""
     given = {EVERY: value} if isinstance(value, str) else by_column(name, value)
     known = one_of(*registry_of("way to publish"))
     return {key: known(name if key == EVERY else f"{name} of {key!r}", way) for key, way in given.items()}
@@ -98,7 +98,7 @@ def weights_column(name: str, value: Any) -> str:
 
 
 def bounds(name: str, value: Any) -> dict[str, Any]:
-    """Check public bounds by column: two ends, as 0..120 or (0, 120), or all values, as F|M or a list."""
+    """Check public bounds per column: two ends, as 0..120 or (0, 120), or all values, as F|M or a list."""
     return {key: _bounds(f"{name} of {key!r}", part) for key, part in by_column(name, value).items()}
 
 

@@ -1,11 +1,11 @@
-"""Everything that somebody can ask of a run, each choice declared once.
+"""All choices of a run, each declared once.
 
-A choice has a name, a type, a check, a sentence, a flag and a purpose. The function `voronym.anonymize`, the
-command line, recipes, the page, proposed commands, help pages and the tables of the documentation are made
-from these declarations. A new choice is a field here, and the code that obeys it.
+A choice has a name, a type, a check, a sentence, a flag and a purpose. `voronym.anonymize`, the command line,
+recipes, the page, proposed commands, help pages and the tables of the documentation are made from these
+declarations. To add a choice, add a field here and write the code that obeys it.
 
-`ColumnChoices` say what the columns are; `ReleaseChoices` say how the release is made and are kept in its
-recipe; `RunChoices` say where the work is done and never change the release.
+`ColumnChoices` describe the columns. `ReleaseChoices` describe the release and are stored in its recipe.
+`RunChoices` say where the work is done and never change the release.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ColumnChoices(Options):
         flag="--key", purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]", label="the role key",
     )  # fmt: skip
     confidential: tuple[str, ...] = option(
-        (), "Columns that an intruder wants to learn. A release keeps them as they are.", check=columns,
+        (), "Columns that an intruder wants to learn. A release keeps them unchanged.", check=columns,
         shape="columns", purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]",
         label="the role confidential",
     )  # fmt: skip
@@ -69,7 +69,7 @@ class ColumnChoices(Options):
         label="the role identifier",
     )  # fmt: skip
     other: tuple[str, ...] = option(
-        (), "Harmless columns. A release keeps them as they are.", check=columns, shape="columns",
+        (), "Harmless columns. A release keeps them unchanged.", check=columns, shape="columns",
         purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]", label="the role other",
     )  # fmt: skip
     drop_undeclared: bool = option(
@@ -179,8 +179,8 @@ class ReleaseChoices(Options):
         flag="--option", purpose=METHOD, value="NAME=VALUE",
     )  # fmt: skip
     space: str = option(
-        "euclidean", "The distance between records. euclidean: keys become numbers; mixed: every key has a "
-        "metric of its own; ranges: groups have narrow ranges.",
+        "euclidean", "The distance between records. euclidean: keys become numbers; mixed: every key has "
+        "its own metric; ranges: groups have narrow ranges.",
         check=entry_of("space of keys"), purpose=METHOD, value="SPACE", accepts="str", label="“Space”",
     )  # fmt: skip
     metrics: Mapping[str, Any] | None = option(
@@ -229,7 +229,7 @@ class ReleaseChoices(Options):
         check=one_of("rounded", "exact"), purpose=PUBLISHING, value="rounded|exact", accepts="str",
     )  # fmt: skip
     weights: str | None = option(
-        None, "The column that says how many people a record stands for. Means and loss are weighted.",
+        None, "The column with the number of people behind each record. Means and loss are weighted.",
         check=weights_column, purpose=SURVEY, value="COLUMN", label="“Weights”",
     )  # fmt: skip
     publish_weights: str = option(
@@ -238,7 +238,7 @@ class ReleaseChoices(Options):
         check=one_of("auto", "own", "mean"), purpose=SURVEY, value="WAY", accepts="str",
     )  # fmt: skip
     strata: tuple[str, ...] = option(
-        (), "Keys whose values groups do not cross. Models hold within each stratum.", check=columns,
+        (), "Keys whose values groups do not mix. Models hold within each stratum.", check=columns,
         shape="columns", purpose=SURVEY, value="COLUMNS", accepts="Sequence[str]", label="“Strata”",
     )  # fmt: skip
     suppress: float = option(
@@ -286,12 +286,12 @@ class ReleaseChoices(Options):
         purpose=PARTS, value="N", usual="250000",
     )  # fmt: skip
     rounds: int | None = option(
-        None, "Times that leaves are cut along other borders, for methods that search.", check=whole(1),
+        None, "Number of cuts into leaves, each with other borders, for methods that search.", check=whole(1),
         purpose=PARTS, value="N", usual="3",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Check every value, and fill in the profile's values for choices that were not made."""
+        """Check every value, and replace defaults by the values of the profile."""
         super().__post_init__()
         for name, value in self._profile().items():
             if getattr(self, name) == self.declared()[name].default:
@@ -353,7 +353,7 @@ class RunChoices(Options):
         value="LEVEL",
     )  # fmt: skip
     prometheus: str | None = option(
-        None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
+        None, "A file for figures of the run in the text form of Prometheus, updated during the run.",
         check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
     )  # fmt: skip
 

@@ -65,7 +65,7 @@ def words_of(given: Mapping[str, Any]) -> list[str]:
 
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:
-    """Return the options of a method; columns by flags of their own, which may repeat."""
+    """Return the options of a method as arguments; an option with several columns repeats its flag."""
     out: list[str] = []
     for name, value in options.items():
         if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
@@ -95,9 +95,9 @@ def anonymize_words(
     Parameters
     ----------
     recipe : Recipe
-        How the release was made.
+        The recipe of the release.
     ledger : bool
-        Whether it was made with a ledger, whose name is not known.
+        Whether it was made with a ledger, whose name is unknown.
     protection : bool
         Whether k, method, models and all that goes with them are written; else only columns and steps.
     without : collection of str

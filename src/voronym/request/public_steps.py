@@ -1,9 +1,8 @@
-"""Steps with differential privacy: which of them cost nothing, and their effect on public bounds.
+"""Steps combined with differential privacy: which steps cost no privacy, and how they change public bounds.
 
-A step *before* gives every row new values. Where these depend on nothing but the row's own values and public
-rules, tables that differ in the rows of one unit still do so after the step: the promise stays as it is. A
-step *after* that looks at private columns alone works on what is published already. Columns outside the
-promise may be changed in any way.
+A step *before* changes the values of each row. If the new values depend only on that row and on public rules,
+two tables that differ in one unit still differ in one unit, so the promise holds. A step *after* that reads
+only private columns works on published values. Columns outside the promise may change in any way.
 """
 
 from __future__ import annotations

@@ -41,14 +41,14 @@ def current_versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Recipe(ReleaseChoices):
-    """Schema, method, models, seed and versions of a release, as a file people can read and keep.
+    """Schema, method, models, seed and versions of a release, as a file that people can read and keep.
 
-    Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
-    order is drawn again each time and never from the seed, because recipes are passed on. Steps that draw at
-    random do the same, so their releases differ.
+    Guarantee: the same recipe and the same data give the same release, up to the order of its rows. The
+    order is drawn again each time, never from the seed, because recipes are passed on. Random steps are
+    also drawn again, so their releases differ.
 
-    A recipe names every column and the levels that were declared for ordinal ones, also levels that no
-    released record has. Look through it before you publish it.
+    A recipe names every column and all declared levels of ordinal columns, even levels without a released
+    record. Read it before you publish it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Recipe(ReleaseChoices):
     versions : mapping
         Versions of the software that made the release.
     **choices
-        How the release is made: see `voronym.anonymize`.
+        Choices of the release: see `voronym.anonymize`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Recipe(ReleaseChoices):
     versions: Mapping[str, str] = field(default_factory=current_versions, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check every choice, fill in the defaults that depend on the method, and make all values plain."""
+        """Check every choice, fill in defaults that depend on the method, and convert NumPy values."""
         super().__post_init__()
         if not isinstance(self.schema, Schema):
             raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
@@ -102,9 +102,9 @@ class Recipe(ReleaseChoices):
         check_recipe(self)
 
     def _settle_blocks(self) -> None:
-        """Write out the parts of the keys: strata are in none; keys without a part form the last one.
+        """Complete the parts of the keys: remove strata, and put keys without a part into a last part.
 
-        The method of the recipe, with its options, is that of the last part.
+        The recipe's method and options apply to the last part.
         """
         parts = [Block.parse(text) for text in self.blocks]
         if self.strata:
@@ -121,7 +121,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods that mask keys: that of the recipe, or those of the parts of the keys."""
+        """The methods that mask keys: the recipe's, or one for each part of the keys."""
         parts = tuple(Block.parse(text).method for text in self.blocks)
         return parts or (self.method,)
 
@@ -141,7 +141,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def private(self) -> DifferentialPrivacy | None:
-        """The promise of differential privacy, a property of how a release is made; None without one."""
+        """The required differential privacy; None without it. It holds by the way a release is made."""
         return private_among(self._named)
 
     @property
@@ -167,14 +167,14 @@ class Recipe(ReleaseChoices):
 
     @cached_property
     def method_options(self) -> Options:
-        """The options of the method, checked; choices of every run are taken from there."""
+        """The checked options of the method, completed by choices of the run."""
         known, own = METHODS[self.method].options, dict(self.options or {})
         twice = [name for name in own if name in ReleaseChoices.names()]
         if twice:
             raise InputError(
                 f"{twice[0]} is no option of a method, but a choice of every run: give it separately, as "
-                f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or an entry of its "
-                "own in a recipe"
+                f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or a separate "
+                f"entry in a recipe"
             )
         shared = {name: value for name, value in self.given.items() if name in known.names()}
         return known.of(self.method, own | shared)
@@ -186,12 +186,12 @@ class Recipe(ReleaseChoices):
 
     @property
     def required_k(self) -> int:
-        """The largest requested k, by ``k`` or by a model; 1 requests nothing."""
+        """The largest k required by ``k`` or by a model; 1 if neither requires one."""
         return max((model.group_size or 1 for model in self.required), default=1)
 
     @property
     def judged_whole(self) -> bool:
-        """Whether a model looks at the table as a whole, and not group by group."""
+        """Whether a model judges the table as a whole instead of group by group."""
         return any(model.needs == "whole" for model in self.required)
 
     def __repr__(self) -> str:
@@ -199,7 +199,7 @@ class Recipe(ReleaseChoices):
         return f"Recipe({result}, {self.schema!r})"
 
     def __str__(self) -> str:
-        return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name
+        return tomli_w.dumps(self.to_dict())  # values that no file can hold are shown by their names
 
     def _repr_html_(self) -> str:
         models = Markup(" ").join(chip(model, "green") for model in self.promises) or "none"
@@ -208,7 +208,7 @@ class Recipe(ReleaseChoices):
         return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
 
     def _facts(self) -> list[tuple[str, object]]:
-        """Return the requests in a reader's words; None for those not made."""
+        """Return names and values for display; None for choices that were not made."""
         usual = ("method", "models", "k", "steps", "seed")
         others = {name: value for name, value in self.given.items() if name not in (*usual, "options")}
         options = ", ".join(f"{name}={value!r}" for name, value in (self.options or {}).items())
@@ -228,7 +228,7 @@ class Recipe(ReleaseChoices):
         return {name: value for name, value in super().given.items() if name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, dicts, strings and numbers; metrics that are objects by their names."""
+        """Return plain lists, dicts, strings and numbers; metric objects become their names."""
         out: dict[str, Any] = {"format": FORMAT, "method": self.method, **self.given}
         if self._objects:
             objects = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}

@@ -27,13 +27,13 @@ class Request:
     Parameters
     ----------
     columns : ColumnChoices
-        What the columns are.
+        Choices about the columns.
     release : ReleaseChoices
-        How the release is made.
+        Choices about the release.
     run : RunChoices
-        Where the work is done.
+        Choices about the run.
     asked : tuple of str
-        The choices that were given, also those that are at their defaults.
+        The given choices, including those at their defaults.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Request:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, function: str = "anonymize") -> Request:
-        """Sort and check choices; None requests nothing. An unknown name is a TypeError, as in Python."""
+        """Sort choices by kind and check them; None means not chosen. An unknown name raises TypeError."""
         unknown = sorted(set(given) - set(DECLARED))
         if unknown:
             other = OTHER_WORDS.get(unknown[0])
@@ -78,7 +78,7 @@ class Request:
 
     @property
     def with_weights(self) -> Request:
-        """The request with a role for the column of weights, which is thereby kept."""
+        """The request with the role "other" for the column of weights, so that it is kept."""
         columns, name = self.columns, self.release.weights
         roles = (columns.keys, columns.confidential, columns.identifiers, columns.other)
         if name is None or any(name in names for names in roles):
@@ -86,7 +86,7 @@ class Request:
         return replace(self, columns=replace(columns, other=(*columns.other, name)))
 
     def recipe(self, table: Table, **instead: Any) -> Recipe:
-        """Return the recipe of a table: its schema, and the choices that a recipe keeps."""
+        """Return the recipe for a table: its schema and the choices for the release."""
         reading = {} if table.source is None else table.source.reading.declared()
         return Recipe(table.schema, reading=reading, **{**vars(self.release), **instead})
 
@@ -96,14 +96,14 @@ class Request:
         twice = [name for name in self.asked if name not in (*RunChoices.names(), *plan)]
         if recipe is not None and twice:
             raise InputError(
-                "a recipe states what the columns are and how the release is made: give it alone, without "
-                f"{', '.join(twice)}, or write into the recipe what should be otherwise"
+                "a recipe describes the columns and the release: use it without "
+                f"{', '.join(twice)}, or change these in the recipe"
                 + (" (keep_groups = true above the first table)" if "keep_groups" in twice else "")
             )
 
 
 def _empty(value: Any) -> bool:
-    """Whether a value requests nothing; a zero requests something."""
+    """Whether a value means "not chosen": None, False or an empty collection, but not 0."""
     return value is None or value is False or (isinstance(value, (tuple, list, Mapping)) and not len(value))
 
 

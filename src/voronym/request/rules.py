@@ -30,7 +30,7 @@ class Rule:
     breaks : callable
         Whether a recipe asks for all of them.
     reason : callable
-        Why they exclude each other, and what to do instead: a sentence.
+        A sentence on why they exclude each other, and the alternative.
     """
 
     choices: tuple[str, ...]
@@ -39,9 +39,9 @@ class Rule:
 
 
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
-"""Choices about groups and their published values; a method without groups does not use them."""
+"""Choices about groups and their published values; methods without groups ignore them."""
 COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
-"""Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
+"""Methods without groups that use a space: `records` for distances, the others to publish ranges."""
 HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
 BEFORE = ("waiting", "changed")
@@ -53,7 +53,7 @@ def _perturbs(recipe: Recipe) -> bool:
 
 
 def _alone(recipe: Recipe, name: str, way: str) -> bool:
-    """Whether a row can publish a key in that way without a group: a number, or a key of given width."""
+    """Whether a key can be published in that way without a group: a number, or a key of given width."""
     bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
     if way == "interval":
         numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
@@ -77,7 +77,7 @@ def _regroups(name: str) -> bool:
 
 
 def _obeyed(recipe: Recipe) -> bool:
-    """Whether groups have to obey more than k: a model, or k households counted in groups of records."""
+    """Whether groups must obey more than k: a model, or k households in groups of records."""
     models = any(model.required is not None and model.merging for model in recipe.required[1:])
     return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
 
@@ -95,7 +95,7 @@ PRIVATE = {
     "space": "records are compared by their public bounds, and spaces look at the data",
     "metrics": "records are compared by their public bounds, and metrics look at the data",
 }
-"""What differential privacy excludes, and why."""
+"""Choices that differential privacy excludes, each with the reason."""
 
 
 def _uncounted(recipe: Recipe) -> list[str]:
@@ -334,13 +334,13 @@ def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
     """Refuse choices that a run over many parts cannot follow."""
     if choices.policy is not None and database:
         raise InputError(
-            "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "
-            "first, and name these"
+            "a policy counts the cells of files, not of queries: write the result of the query to Parquet "
+            "files first, and name these"
         )
 
 
 def check_work(work: str | None, engine: str, workers: int | None) -> None:
-    """Refuse a store in which workers cannot leave files for each other."""
+    """Refuse a work folder in a store whose files cannot be shared safely by workers."""
     address = None if work is None else Store().address(work)
     if address is None:
         return

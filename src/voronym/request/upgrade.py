@@ -1,4 +1,4 @@
-"""Recipes of earlier formats, brought to the present one."""
+"""Convert recipes of earlier formats to the present format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMAT = 2
 
 
 def upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a recipe of any known format, as the present one has them."""
+    """Return the entries of a recipe in the present format, from any known format."""
     entries = dict(data)
     given = entries.pop("format", FORMAT)
     check_format("the recipe", given, FORMAT)

@@ -1,7 +1,7 @@
-"""Hints in words: the names of choices on the command line, in Python and on the page.
+"""Words for hints: the names of choices on the command line, in Python and on the page.
 
-Every word comes from the declaration of the choice; what is said about files when they are read, and what
-other verbs take, is listed here.
+Words come from the declarations of choices. This module lists the words about reading files and about options
+of other verbs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ELSEWHERE = (
 )  # fmt: skip
 """Arguments of verbs and options of methods that hints name, in addition to the choices of a run."""
 PHRASES = {"kinds": "the kind {}", "intruder": "the intruder who knows the {}"}
-"""The page's phrases for values, if label and value make none."""
+"""Phrases of the page for values that read badly after their label."""
 
 
 def declaration(name: str) -> Declared:

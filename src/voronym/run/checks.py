@@ -1,4 +1,4 @@
-"""Checks before the work and on its result, so that nobody is published by mistake."""
+"""Checks before the work and on its result, so that no person is published by mistake."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from voronym.table.doubts import Doubt, check_published, refuse, unit_columns
 from voronym.table.table import Table
 
 GONE, MUCH = 90.0, 150.0
-"""A key is refused if it loses more than 90 % of what it can lose and more than 150 % of its variance; the
-second test exempts keys of which nearly everybody has the same value."""
+"""A key is refused if it loses more than 90 % of the most it can lose and more than 150 % of its variance.
+The second test exempts keys with the same value for nearly everybody.
+"""
 
 Losses = dict[str, tuple[float, float]]
 
 
 def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the keys for which each doubt is allowed; refuse columns that are no keys."""
+    """Return, for each doubt, the keys for which it is allowed; refuse columns that are no keys."""
     out = {"near-unique": choices.allow_near_unique, "loss": choices.allow_loss}
     for name, columns in out.items():
         strange = [column for column in columns if column not in keys]
@@ -33,9 +34,9 @@ def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str
 
 
 def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
-    """Return warnings about a table; raise if it should not be released as it is.
+    """Return warnings about a table; raise an error if it must not be released.
 
-    ``looked_at`` is the share of all rows that are in the table.
+    ``looked_at``: the share of all rows that the table holds.
     """
     private = private_of(choices)
     covered = private_columns(table, private) if private is not None else []  # not kept as they are
@@ -50,14 +51,14 @@ def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> 
 
 
 USUAL = 5
-"""Default k, before one is chosen."""
+"""Default k while none is chosen."""
 
 
 def joined_units(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
-    """Return doubts about kept columns whose values join the rows of a household or a person again.
+    """Return doubts about kept columns whose values let an intruder join rows of a person or household.
 
-    Pseudonyms join them anyway. Columns that are allowed, and weights that groups publish as means, are left
-    out. ``looked_at`` is the share of all rows that are in the table.
+    With pseudonyms rows are joined anyway. Allowed columns, and weights that are published as group
+    means, are skipped. ``looked_at``: the share of all rows that the table holds.
     """
     strange = [name for name in choices.allow_unit_columns if name not in table.schema]
     if strange:
@@ -114,9 +115,9 @@ def after(
     made : Table
         The same rows, masked.
     masked : Masked
-        What the method has to say about them.
+        The result of the method, with its remarks.
     losses : mapping
-        For each key, the loss in percent of its variance, and of what can be lost at all.
+        For each key, the loss in percent of its variance, and of the most it can lose.
     choices : ReleaseChoices
         Which doubts are allowed.
     """
@@ -142,9 +143,9 @@ def after(
 
 
 def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
-    """Return the doubt about a key that lost nearly everything, or None.
+    """Return a doubt about a key that lost nearly all its information; otherwise None.
 
-    ``loss`` and ``gone`` are in percent: of its variance, and of what can be lost at all.
+    ``loss``: in percent of its variance. ``gone``: in percent of the most it can lose.
     """
     if loss <= MUCH or gone <= GONE:
         return None
@@ -168,9 +169,9 @@ def useless(losses: Sequence[float]) -> str | None:
 
 
 def single_leaves(leaves: Sequence[tuple[int, int, float]], k: int) -> str | None:
-    """Return a warning about leaves that became one group each although they have enough records.
+    """Return a warning about leaves that became a single group despite enough records; otherwise None.
 
-    ``leaves`` are, for each, its records, its groups, and what these lost.
+    ``leaves`` has the number of records, the number of groups and the loss of each leaf.
     """
     held = [rows for rows, groups, lost in leaves if groups == 1 and rows >= 2 * k and lost > 0.0]
     if not held:
@@ -188,7 +189,7 @@ def _mean(losses: Sequence[float]) -> float:
 
 
 def _needless(masked: Grouped) -> int | None:
-    """Return k if everybody is in one group although there are enough people: methods warn of that."""
+    """Return k if all people are in one group although there are enough for several; otherwise None."""
     part = masked.partition
     if part is None or part.k is None or part.n_cells > 1 or len(part.labels) < 2 * part.k:
         return None
@@ -196,9 +197,9 @@ def _needless(masked: Grouped) -> int | None:
 
 
 def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
-    """Return the keys as numbers, the loss of their variance, and the loss of each key.
+    """Return the keys as numbers, their loss of variance, and the loss of each key.
 
-    None where a key has no numbers, such as text, or is published in another form than it had.
+    None if a key has no numbers, such as text, or has another type in the release.
     """
     if any(made.frame[name].dtype != table.frame[name].dtype for name in table.keys):
         return None, None, {}

@@ -79,8 +79,8 @@ def anonymize(
     reading : mapping, optional
         Options for reading the file, if ``data`` is one, such as ``{"decimal": ","}``: see `voronym.read`.
     output : str or Path, optional
-        Where to write the release: a file, an address (see `Release.write`), or the folder of a data set of
-        many parts; without it, that folder is temporary, and removed with the `Release`.
+        The place of the release: a file, an address (see `Release.write`), or a folder for a data set of many
+        parts. Without it, that folder is temporary, and removed with the `Release`.
     format : {"parquet", "csv"}, optional
         Format of the files of a data set of many parts: by default text if the source is text, otherwise
         Parquet.
@@ -89,7 +89,7 @@ def anonymize(
     overwrite : bool
         Whether an existing output may be replaced.
     report : bool
-        Whether to prepare the figures of a report of many parts, whose data are then read twice more.
+        Whether to prepare the figures of a report. Data of many parts are then read two more times.
     progress : callable, optional
         Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with the
         best so far, or anything else to end the work.
@@ -140,7 +140,7 @@ def anonymize(
         data = read(data, **{**({} if recipe is None else fitting(recipe.reading, data)), **(reading or {})})
     elif reading:
         raise InputError(
-            "reading says how to read a file, and the table is none: give the path, or use voronym.read"
+            "reading is for files, and the table is in memory: give the path, or use voronym.read"
         )
     added: tuple[Added, ...] = ()
     if recipe is None and request.release.policy is not None:
@@ -154,7 +154,7 @@ def anonymize(
 
 
 def completed(request: Request, data: Any) -> Completed:
-    """Add to a request what its policy demands and the user did not choose."""
+    """Add the demands of a policy to a request, except where the user chose a value."""
     from voronym.policy.case import Facts  # with the attacks, which take a while to load
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy
@@ -181,15 +181,15 @@ def released(
     data : dataframe
         The original.
     request : Request
-        All choices, or those about the run where a recipe states the others.
+        All choices, or only those about the run if a recipe has the others.
     recipe : Recipe, optional
         States the choices about columns and release.
     table : Table, optional
-        The original with its roles, where an earlier run built it.
+        The original with its roles, if an earlier run built it.
     added : tuple of Added
-        What the policy chose.
+        The choices of the policy.
     started : float, optional
-        When the run began; now, where it is not given.
+        Start time of the run; now by default.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     trial : bool
@@ -234,7 +234,7 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts: from existing files, or from a frame written to temporary ones."""
+    """Make a release over parts, from files or from a frame written to temporary files."""
     place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
     if request.run.resume and (is_frame(data) or (place is not None and place[0].source)):
         raise InputError(
@@ -242,7 +242,7 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
         )
     if is_frame(data):
         if how["reading"]:
-            raise InputError("reading says how to read a file, and the table is none: give the path")
+            raise InputError("reading is for files, and the table is in memory: give the path")
         engine = engine_of_frame(data)
         if engine is not None and "engine" not in request.asked and how["recipe"] is None:
             request = replace(request, release=replace(request.release, engine=engine))
@@ -291,7 +291,7 @@ def plan(
     data, recipe, reading, **choices
         As for `voronym.anonymize`.
     rows : int, optional
-        Plan for this number of rows like those of the data, such as a billion.
+        Number of rows to plan for, such as a billion, with rows like those of the data.
     price : float, optional
         Price of an hour of a worker, to estimate the money.
 

@@ -71,7 +71,7 @@ def measure(
         Requirements on the table, such as ``"k-anonymity=5"``. Every other registered model is measured
         without a requirement.
     population : DataFrame, str or Path, optional
-        The population of which the table is a part, for the journalist risk and the risk in the population.
+        The population that contains the table, for the journalist risk and the risk in the population.
     weights : str, optional
         The column of sampling weights, for the risk in the population: see `voronym.population_risk`.
     sampling_fraction : float, optional
@@ -83,11 +83,11 @@ def measure(
     attack : Attacks
         Number of attacked originals, and the definition of a success.
     seed : int
-        For all samples.
+        Seed of all samples.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     reading, original_reading : mapping, optional
-        How to read the files, as in `voronym.anonymize`.
+        Reading options of the files, as in `voronym.anonymize`.
     engine, address, workers, memory, work
         The engine for a data set of many parts, as in `voronym.anonymize`.
     **columns

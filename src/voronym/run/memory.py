@@ -61,22 +61,22 @@ def make_release(
 ) -> Release:
     """Mask a table by a recipe, measure the result, and build the release.
 
-    What `anonymize` does with its arguments. The owner of the context may ask, from another thread, to finish
-    with the best so far or to cancel.
+    `anonymize` calls this function. From another thread, the owner of the context can ask to finish with
+    the best so far, or cancel.
 
     Parameters
     ----------
     table : Table
         The records.
     recipe : Recipe
-        What to do.
+        The recipe.
     ctx : Context
         Made with the seed and the time limit of the recipe.
     booking : Booking, optional
-        What a ledger knows of the people of the table: the release is checked against it, and entered when
-        it is written.
+        The ledger's knowledge of the people: the release is checked against it, and entered when it is
+        written.
     added : sequence of Added
-        What a policy chose, because nobody else did: its checklist tells it.
+        Choices that a policy added; the checklist lists them.
     trial : bool
         Whether nothing will be published: then a policy that demands a ledger asks a person for it.
     """
@@ -160,7 +160,7 @@ def make_release(
     made = table.like(masked.frame)
     coordinates, loss, losses = checks.lost(original, made)
     if table.units is not None or recipe.space != DEFAULT_SPACE:
-        losses = {}  # other costs were kept low than those of rows in coordinates
+        losses = {}  # the search minimised another cost than that of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
     changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
     exposed = [Exposed.of(item, table.keys, recipe.required_k) for item in (original, released)]
@@ -222,9 +222,9 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
 
 
 def _check_history(booking: Booking, release: Release, masked: Masked, frame: Frame, table: Table) -> None:
-    """Check a release against all earlier entries; refuse it if it would single people out.
+    """Compare a release with all earlier entries of the ledger; refuse it if it would single people out.
 
-    ``frame`` is what the groups published before the steps that come after: these are done again each time.
+    ``frame``: the published groups before later steps, which are drawn again each time.
     """
     recipe, keys = release.recipe, list(release.schema.keys)
     mean = masked.figures.mean_weights
@@ -268,7 +268,7 @@ def noise_note(booking: Booking, method: str) -> str:
 
 
 def again_drawn(booking: Booking) -> tuple[str, ...]:
-    """Warn if steps draw at random for people who already had a draw."""
+    """Warn if random steps draw again for people who were drawn in an earlier release."""
     drawn = booking.drawn
     earlier = [entry for entry in booking.entries if drawn & set(entry.about.get("drawn", ()))]
     again = [np.isin(booking.rows, entry.people) for entry in earlier]
@@ -301,7 +301,7 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
 
 
 def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Masked:
-    """Mask a table by the method of a recipe, of whatever type."""
+    """Mask a table by the method of a recipe."""
     return mask(
         table,
         ctx,
@@ -314,7 +314,7 @@ def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Ma
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe; report if its time limit was not needed."""
+    """Mask a table by the method of a recipe; add a note if the time limit had no effect."""
     masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} always runs to its end, so the time limit was not needed"
@@ -341,12 +341,12 @@ def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
-    """Return the steps that are done before groups are made, or after."""
+    """Return the steps that are applied before grouping, or after."""
     return [column_step for column_step in recipe.column_steps if column_step.when == when]
 
 
 def with_trees(recipe: Recipe) -> Recipe:
-    """Return the recipe with the hierarchies and bounds that groups use: as the steps before left them."""
+    """Return the recipe with the hierarchies and bounds for grouping, as changed by the steps before it."""
     trees: dict[str, Any] = dict(recipe.hierarchies or {})
     for step in _steps(recipe, "before"):
         left = step.left_of(trees)
@@ -362,7 +362,7 @@ def with_trees(recipe: Recipe) -> Recipe:
 
 
 def _check_k(recipe: Recipe, n: int) -> None:
-    """Check k; too few records for it make the guarantee impossible. 1 requests nothing."""
+    """Refuse a k larger than the number of records; k = 1 requires nothing."""
     if recipe.k is not None:
         check_k(recipe.k, max(n, recipe.k))  # a k above n is refused below, for all models
     k = recipe.required_k
@@ -376,7 +376,7 @@ def _check_k(recipe: Recipe, n: int) -> None:
 
 
 class _Clock:
-    """Counts the seconds of each stage."""
+    """Measures the seconds of each stage."""
 
     def __init__(self, started: float) -> None:
         self.seconds: dict[str, float] = {}

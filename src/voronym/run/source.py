@@ -18,7 +18,7 @@ from voronym.table.places.delta import lay_down
 from voronym.table.places.store import Store
 
 GROUP = 50_000
-"""Rows per row group of a frame written to a file, so that it can be read in parts."""
+"""Rows per row group when a frame is written to a file, so that it can be read in parts."""
 
 
 def has_parts(data: Any) -> bool:
@@ -35,12 +35,12 @@ def has_parts(data: Any) -> bool:
     try:
         path = Path(data)
         return path.is_dir() or (not path.exists() and any(sign in str(data) for sign in "*?["))
-    except OSError:  # too long a name, say, or a place that is closed: reading says so
+    except OSError:  # for example too long a name, or no access: reading raises the error
         return False
 
 
 def engine_of_frame(data: object) -> str | None:
-    """Return the engine of a distributed frame: "dask", "spark", or None."""
+    """Return the engine of a distributed frame, "dask" or "spark"; None for other data."""
     room = type(data).__module__.partition(".")[0]
     if room in ("dask", "dask_expr") and hasattr(data, "to_parquet"):
         return "dask"
@@ -50,12 +50,12 @@ def engine_of_frame(data: object) -> str | None:
 
 
 def is_frame(data: object) -> bool:
-    """Whether a source is a table in memory or a plan of one, not the name of files."""
+    """Whether a source is a table in memory, eager or lazy, and not a file name."""
     return not isinstance(data, (str, os.PathLike, list, tuple))
 
 
 def home_of(work: str | os.PathLike[str] | None, output: Path) -> str | os.PathLike[str] | None:
-    """Return where a source is laid down: with the work or beside the output, if on this machine."""
+    """Return the local folder for a copy of the source: the work folder or next to the output; else None."""
     if work is not None and place_of(work) is None:
         return work
     return output.absolute().parent if place_of(output) is None else None
@@ -65,9 +65,9 @@ def home_of(work: str | os.PathLike[str] | None, output: Path) -> str | os.PathL
 def as_files(
     data: Any, beside: str | os.PathLike[str] | None, reading: Mapping[str, Any] | None = None
 ) -> Iterator[Any]:
-    """Write a frame, or the content of an address, to files while a run reads it; files stay in place.
+    """Write a frame, or the content of an address, to temporary files; yield other sources unchanged.
 
-    Nobody else can open the folder, and it is gone afterwards.
+    Only the owner can open the folder, and it is removed afterwards.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def as_files(
         A table in memory, a Polars LazyFrame, an Arrow data set, a frame of Dask or Spark, which writes its
         own partitions, or an address that `voronym.table.places` knows.
     beside : path, optional
-        A folder to make it in; where frames of a cluster are written, all its machines must see it.
+        The parent folder; for frames of a cluster, all its machines must see it.
     reading : mapping, optional
         The query to a database.
     """

@@ -1,13 +1,16 @@
 """Spaces: a cost between records, and the centroid that minimises it.
 
-Every distance comes with its centroid. `base` is the interface of a space; `euclidean` has the squared
-distance and its mean; `mahalanobis` the same under a matrix; `manhattan` the sum of absolute differences and
-its median; `sphere` places on the globe and the direction of their mean; `graph` vertices, their shortest
-paths and the vertex of least cost; `mixed` records whose columns have metrics of their own (`metrics`,
-`field`, `mapping`) and the medoid (`medoid`).
+``base``         the interface of a space
+``euclidean``    the squared distance, and the mean
+``mahalanobis``  the same under a matrix
+``manhattan``    the sum of absolute differences, and the median
+``sphere``       places on the globe, and the direction of their mean
+``graph``        vertices with their shortest paths, and the vertex of least cost
+``mixed``        records whose columns have their own metrics (``metrics``, ``field``, ``mapping``), and the
+                 medoid (``medoid``)
 
-That the cells of a quantizer are convex is proven for the squared Euclidean distance, and follows for
-`Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
+The cells of a quantizer are convex for the squared Euclidean distance, by proof, and for `Mahalanobis`, which
+is the same after a linear map. In the other spaces cells need not be convex.
 """
 
 from voronym.core.registry import Registry
@@ -21,7 +24,7 @@ from voronym.space.mixed import Mixed
 from voronym.space.sphere import Sphere
 
 SPACES: Registry[type[Space]] = Registry("space")
-"""Spaces that can be named in a file; ``parameters()`` has what else is needed to rebuild one."""
+"""Spaces that can be named in a file; ``parameters()`` has the other data needed to rebuild one."""
 SPACES.add("euclidean", Euclidean)
 SPACES.add("mahalanobis", Mahalanobis)
 SPACES.add("manhattan", Manhattan)

@@ -22,9 +22,10 @@ class Space(ABC):
     """
 
     quadratic: ClassVar[bool] = False
-    """Whether the cost is a quadratic form of the difference. Then the mean is the centroid, the border
-    between two cells of a quantizer is a straight line, and a centroid that overshoots the mean by less than
-    its distance to it does not raise the cost of its cell."""
+    """Whether the cost is a quadratic form of the difference. Then the mean is the centroid, and the border
+    between two cells of a quantizer is a straight line. A centroid may overshoot the mean by less than its
+    distance to it without raising the cost of its cell.
+    """
 
     linear: ClassVar[bool] = False
     """Whether every point on the line between two points is a point of the space."""
@@ -43,9 +44,9 @@ class Space(ABC):
         """Return the point, shape (d,), that minimises the summed cost to the rows of X."""
 
     def coordinates(self, X: Array) -> Array | None:  # noqa: ARG002 - for spaces that have them
-        """Return points whose squared Euclidean distances are the costs between the rows of X, or None.
+        """Return points whose squared distances are the costs between the rows of X; None without such.
 
-        Trees and kernels of squared distances work in these coordinates.
+        Trees and kernels for squared distances use these coordinates.
         """
         return None
 
@@ -59,7 +60,7 @@ class Space(ABC):
     def weighted_centroid(self, X: Array, weights: Array) -> Array:  # noqa: ARG002 - for spaces that have it
         """Return the point that minimises the cost to the rows of X, each counted by its weight.
 
-        Spaces without one refuse: repeat rows instead.
+        Spaces without weighted centroids refuse: repeat rows instead.
         """
         raise InputError(
             f"the space {self.name!r} has no centroid of points with weights; repeat the points instead"
@@ -73,7 +74,7 @@ class Space(ABC):
         return out
 
     def parameters(self) -> dict[str, object]:
-        """Return what rebuilds the space in addition to its name, as JSON types."""
+        """Return the data that rebuild the space, in addition to its name, as JSON types."""
         return {}
 
 

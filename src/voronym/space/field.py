@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 from voronym.space.metrics import Geometry, pairwise
 
 SMALL = 512
-"""Up to this number of distinct values a column's distances are tabulated, whatever its metric: 2 MB."""
+"""Up to this number of distinct values, all distances of a column are tabulated (2 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
     """A column (or the two of a location) as codes of distinct values with a metric.
 
-    The rule for missing values: a missing value is at distance 0 from another missing one, and as far from
-    every observed value as the largest distance of observed values (`Geometry.far`). So the distance stays a
-    metric.
+    A missing value has distance 0 from another missing one. Its distance from every observed value is the
+    largest distance between observed values (`Geometry.far`). So the distance stays a metric.
 
     Parameters
     ----------
@@ -30,7 +29,7 @@ class Field:
     geometry : Geometry
         The observed values.
     codes : array of int, shape (n,)
-        The level of each record; -1 where it is missing.
+        The level of each record; -1 if missing.
 
     Examples
     --------

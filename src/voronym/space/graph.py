@@ -14,7 +14,7 @@ from voronym.space.base import Space
 
 Array = NDArray[np.float64]
 
-MOST = 5_000
+MOST_VERTICES = 5_000
 """Largest number of vertices of a graph: all shortest paths are kept."""
 
 
@@ -59,8 +59,10 @@ class Graph(Space):
         if not (np.isfinite(self.power) and self.power > 0.0):
             raise InputError(f"power must be above 0, not {self.power!r}")
         n = int(pairs.max()) + 1
-        if n > MOST:
-            raise InputError(f"the graph has {n} vertices; all paths are kept, which is for {MOST} at most")
+        if n > MOST_VERTICES:
+            raise InputError(
+                f"the graph has {n} vertices; all paths are kept, which is for {MOST_VERTICES} at most"
+            )
         low, high = pairs.min(axis=1), pairs.max(axis=1)
         order = np.lexsort((sizes, high, low))  # the shortest of several edges comes first
         _, first = np.unique((low * n + high)[order], return_index=True)
@@ -91,7 +93,7 @@ class Graph(Space):
         return np.array([float((self.paths @ held).argmin())])
 
     def parameters(self) -> dict[str, object]:
-        """Return what rebuilds the space, as JSON types."""
+        """Return the data that rebuild the space, as JSON types."""
         pairs, sizes = _checked(self.edges, self.lengths)
         return {"edges": pairs.tolist(), "lengths": sizes.tolist(), "power": self.power}
 

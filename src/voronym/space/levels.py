@@ -1,9 +1,9 @@
-"""Mixed records: rows of levels, whose columns have metrics of their own.
+"""Mixed records: rows of levels, with a separate metric for each column.
 
-The problem: minimise ``sum_i cost(x_i, centroid of the group of i)``, where cost is that of
-`voronym.space.Mixed` and a centroid takes, in each column, the level with the least sum of mapped distances
-to the members. It is what is lost when centroids are published. Pairwise sums inside groups would need no
-centroid, but they are not what a reader of the release sees.
+The problem: minimise ``sum_i cost(x_i, centroid of the group of i)`` with the cost of `voronym.space.Mixed`.
+In each column the centroid is the level with the least sum of mapped distances to the members. This is the
+loss of publishing centroids. Pairwise sums inside groups would need no centroid, but they are not the loss
+that a reader of the release sees.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Codes(Records):
         return made
 
     def proposals(self, k: int) -> int:
-        """Return how many proposals take some hundredths of a second, estimated from the sizes."""
+        """Return the number of proposals that take some hundredths of a second, estimated from the sizes."""
         columns = self.columns
         levels_in_all = int(columns.levels[columns.at >= 0].sum())
         return int(np.clip(1e7 / (100 + 2 * levels_in_all + 20 * columns.wide * (2 * k) ** 2), 50, 50_000))
@@ -104,8 +104,8 @@ class Codes(Records):
     def scan(self) -> level_scan.LevelScan:
         """Return a scan of the levels.
 
-        The centroid of what remains is exact in columns with at most 512 levels; in others the best of 256
-        levels, spread over those of all records.
+        The centroid of the remaining records is exact in columns with at most 512 levels; in other
+        columns it is the best of 256 levels, spread over all records.
         """
         tables, fields = self.mixed.tables, self.mixed.fields
         has = tables.mapped_at >= 0
@@ -133,9 +133,9 @@ class Codes(Records):
     def centres(self, part: Partition) -> Centroids:
         """Return the centroid of each group and its cost, column by column.
 
-        In a column with at most 512 levels the best of all of them; otherwise the best among the levels of
-        the group's members (of 256 or so of them where the group is larger). The lowest level among equals.
-        O(n L) for L levels in all.
+        In a column with at most 512 levels it is the best of all levels; otherwise the best among the
+        levels of the group's members (about 256 of them in a larger group). Ties go to the lowest
+        level. O(n L) for L levels in all.
         """
         self.check(part)
         m, d = part.n_cells, self.codes.shape[1]

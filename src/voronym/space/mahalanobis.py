@@ -100,7 +100,7 @@ class Mahalanobis(Space):
         return group_means(X, labels, cells)
 
     def parameters(self) -> dict[str, object]:
-        """Return what rebuilds the space, as JSON types."""
+        """Return the data that rebuild the space, as JSON types."""
         return {"matrix": self.matrix.tolist()}
 
     def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

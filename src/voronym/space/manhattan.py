@@ -15,10 +15,10 @@ from voronym.space.base import Space
 class Manhattan(Space):
     """The sum of absolute differences, L1. Its centroid is the median of each column.
 
-    The median minimises the summed cost exactly; for an even number of rows, any value between the two middle
-    ones does, and their midpoint is taken. One outlier moves it little. Cells of a quantizer need not be
-    convex in this space. Two costs differ by the same amount in whole regions (all points right of the two
-    others, say), so a large part of the data may lie on a border: ties, or `transport`, decide where it goes.
+    The median minimises the summed cost exactly; for an even number of rows the midpoint of the two
+    middle values is used. One outlier moves it little. Cells of a quantizer need not be convex in this
+    space. In whole regions two costs differ by the same amount, so a large part of the data may lie on a
+    border: ties, or `transport`, decide on its cell.
 
     Examples
     --------

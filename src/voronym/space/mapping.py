@@ -1,7 +1,7 @@
-"""Columns on one scale: the map that gives pairwise distances the shape of Euclidean ones.
+"""Bring columns to one scale: map pairwise distances to the distribution of Euclidean ones.
 
-A year of age and a step in a taxonomy cannot be added up. Their ranks can: a distance that is larger than 70
-% of the column's distances becomes the distance that is larger than 70 % of the Euclidean ones.
+A year of age and a step in a taxonomy cannot be added. Their ranks can: a distance larger than 70 % of the
+column's distances becomes the distance larger than 70 % of the Euclidean ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The distribution of the distances between two records in one column.
+    """The distribution of distances between two records in one column.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class Spread:
 
 
 def spread(field: Field, *, rng: np.random.Generator, pairs: int = PAIRS) -> Spread:
-    """Return the distribution of the column's pairwise distances, over pairs of different records.
+    """Return the distribution of the column's distances, over pairs of different records.
 
-    All pairs are counted, by the frequencies of the values, where the column has at most 512 distinct ones;
-    otherwise ``pairs`` of them are drawn independently. O(n + 512²) or O(n + pairs log pairs).
+    If the column has at most 512 distinct values, all pairs are counted, by the frequencies of the
+    values. Otherwise ``pairs`` of them are drawn. O(n + 512²) or O(n + pairs log pairs).
     """
     n = len(field.codes)
     if n < 2:
@@ -100,7 +100,7 @@ class DistanceMap:
     Parameters
     ----------
     knots, heights : arrays
-        Distances and what becomes of them, both ascending from 0.
+        Distances and their mapped values, both ascending from 0.
     error : float
         Largest error of F with 95 % confidence, because pairs were drawn; 0 if all pairs were counted.
     misfit : float
@@ -129,22 +129,22 @@ class DistanceMap:
     misfit: float = 0.0
 
     @classmethod
-    def fit(cls, found: Spread, *, reference: str | ArrayLike = "normal") -> DistanceMap:
+    def fit(cls, spread: Spread, *, reference: str | ArrayLike = "normal") -> DistanceMap:
         """Match the quantiles of a column's distances with those of the reference.
 
         Parameters
         ----------
-        found : Spread
+        spread : Spread
             The column's distances.
         reference : {"normal", "uniform"} or array
             Distances between two standard normal numbers, between two uniform ones on [0, 1], or a sample of
             Euclidean distances of your own.
         """
-        positive = found.distances > 0.0
-        distances, upper = found.distances[positive], found.cumulative[positive]
+        positive = spread.distances > 0.0
+        distances, upper = spread.distances[positive], spread.cumulative[positive]
         if not len(distances):
-            return cls(np.zeros(1), np.zeros(1), found.error())
-        ties = 0.0 if positive[0] else found.cumulative[0]  # share of pairs at distance 0
+            return cls(np.zeros(1), np.zeros(1), spread.error())
+        ties = 0.0 if positive[0] else spread.cumulative[0]  # share of pairs at distance 0
         lower = np.concatenate([[ties], upper[:-1]])
         if len(distances) > KNOTS:  # of even rank, the ends included
             at = np.unique(np.searchsorted(upper, np.linspace(upper[0], 1.0, KNOTS)).clip(0, len(upper) - 1))
@@ -158,7 +158,7 @@ class DistanceMap:
         return cls(
             np.concatenate([[0.0], distances[keep]]),
             np.concatenate([[0.0], heights[keep]]),
-            found.error(),
+            spread.error(),
             misfit,
         )
 

@@ -1,8 +1,7 @@
 """Centroids of cells by distances alone: the value of the column with the least sum of distances.
 
-``c = argmin over values v of the column of sum over members i of d(v, a_i)``, for every cell at once, and
-without comparing all pairs of members: medians on a line, modes of labels, tables of counts where values are
-few.
+``c = argmin over values v of the column of sum over members i of d(v, a_i)``, for all cells at once and
+without comparing all pairs: medians on a line, modes of labels, tables of counts for few values.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ Array = NDArray[np.int64]
 
 
 def medoids(field: Field, codes: Array, labels: Array, m: int) -> Array:
-    """Return the centroid's level for each of m cells; the lowest level among equals.
+    """Return the centroid's level for each of m cells; the lowest level in a tie.
 
-    Exact (equation 3 over all values of the column) on a line, for labels, and for any metric with at most
-    512 distinct values. Otherwise the best of up to 256 members of the cell, spread evenly over its sorted
-    values; exact over the members where the cell has no more distinct ones.
+    Exact (equation 3 over all values of the column) on a line, for labels, and for any metric with at
+    most 512 distinct values. Otherwise the best of up to 256 members of the cell, spread evenly over its
+    sorted values; this is exact over the members if the cell has no more distinct ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mixed space: records whose columns have metrics of their own."""
+"""Mixed space: records with a separate metric for each column."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ class Mixed(Space):
     def centroid(self, X: ArrayLike) -> Array:
         """Return the levels, shape (d,), that minimise the summed cost to the rows of X, column by column.
 
-        Over all values of a column with at most 512 distinct ones; otherwise over up to 256 values of the
-        rows.
+        For a column with at most 512 distinct values over all of them; otherwise over up to 256
+        values of the rows.
         """
         codes = self.check(X)
         together = np.zeros(len(codes), np.int64)

@@ -13,10 +13,11 @@ from voronym.space.records import Array, Ints, Pace
 
 
 class Places(Points):
-    """Records that are unit vectors, whose costs are squared lines to the direction of the mean.
+    """Records that are unit vectors, with squared straight lines to the direction of the mean as cost.
 
-    MDAV takes who is farthest from the mean of all, and that is who is farthest from its direction: for unit
-    vectors both fall with ``x·c``. So scans and trees are those of points; costs and centroids are not.
+    MDAV takes the record farthest from the mean. It is also farthest from the direction of the mean: for
+    unit vectors both depend on ``x·c``. So scans and trees are those of points, but costs and centroids
+    are not.
     """
 
     pace = Pace(chains=2, kicks=4.0, triples=0.0, speed=3e6, least=300.0)

@@ -16,11 +16,11 @@ from voronym.space.base import Space, square_distances
 from voronym.space.records import Array, Ints, Pace, Records
 
 COMPARED = 2_000
-"""Number of points up to which each is compared with all."""
+"""Up to this number of points, each point is compared with all others."""
 TOGETHER = 65_536
-"""Distances computed together: more do not fit the cache of a core."""
+"""Number of distances computed together; more do not fit a core's cache."""
 EXACT_BELOW = 10_000
-"""Number of points above which lists of neighbours are approximate, and not kept."""
+"""Above this number of points, lists of neighbours are approximate and not kept."""
 
 
 class Points(Records):
@@ -45,7 +45,7 @@ class Points(Records):
         self._near: dict[tuple[int, bool], Ints] = {}
 
     def _sharing(self, other: Points) -> Points:
-        """Return other points with the same neighbours, because searches ask for them repeatedly."""
+        """Return other points with the cached neighbours of these, because searches need them repeatedly."""
         other._near = self._near
         return other
 
@@ -65,7 +65,7 @@ class Points(Records):
         return Points(self.space, np.ascontiguousarray(self.X[rows]), self.points[rows])
 
     def like(self, rows: Array) -> Points:
-        """Return other points, as records."""
+        """Return other points as records of the same space."""
         return Points(self.space, rows, rows)
 
     @cached_property
@@ -128,11 +128,11 @@ class Points(Records):
         return out
 
     def neighbours(self, width: int, ctx: Context, *, distinct: bool = True) -> Ints | None:
-        """Return the nearest other records of each, shape (n, K); None if time ran out.
+        """Return the nearest other records of each, shape (n, K); None if the time is over.
 
-        Where equal records count for themselves, the lists are approximate from 10,000 records on: one is
-        taken for near where none can be nearer than half as far. In ten columns that is some 15 times faster,
-        and nine in ten of those found are the exact ones.
+        If equal records count separately, the lists are approximate above 10,000 records: a record
+        counts as near if no other is nearer than half its distance. In ten columns this is about 15
+        times faster, and nine of ten neighbours are the exact ones.
         """
         for (known, alike), near in self._near.items():
             if known >= width and alike == distinct:
@@ -156,7 +156,7 @@ class Points(Records):
 
 
 def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | None:
-    """Return the nearest other points of each, shape (n, width); None if time ran out."""
+    """Return the nearest other points of each, shape (n, width); None if the time is over."""
     n = len(points)
     near, done = np.empty((n, width), np.int64), 0
     tree: Any = None

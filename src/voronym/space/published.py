@@ -24,20 +24,20 @@ class Shown:
     Parameters
     ----------
     numbers : array, shape (n, d)
-        Columns with plain means first, then rounded ones, then those that publish medians.
+        Columns with plain means first, then rounded ones, then those with medians.
     rounded, medians : int
-        Where the latter begin.
+        First columns of the latter two.
     origin, step : arrays, shape (d,)
         The grid that means are rounded to: one of its values, and its width.
     codes : array of int, shape (n, c)
-        Categories; those of different columns have different codes.
+        Categories; codes of different columns differ.
     weights : array, shape (c,)
-        What a wrong category costs.
+        The cost of a wrong category.
     exact : array of bool, shape (c,)
         Whether it costs just that, whichever category it is.
     bounded : array, shape (n, some)
-        The numbers, and coordinates of the categories that are not exact: squares about the means of these
-        are no more than what is published costs.
+        The numbers, and coordinates of inexact categories: the squares about their means are a lower bound on
+        the cost as published.
     """
 
     numbers: Array
@@ -81,7 +81,7 @@ class Shown:
 
 
 class PublishedPoints(Points):
-    """Points whose groups cost the loss by their published values.
+    """Points whose groups cost the loss of their published values.
 
     Scans, trees and neighbours are those of points; costs are not.
 
@@ -92,7 +92,7 @@ class PublishedPoints(Points):
     X, points : arrays, shape (n, d)
         The records, as the space has them and as coordinates.
     shown : Shown
-        What groups publish.
+        The published columns.
     """
 
     pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0, near=12, near_in_blocks=8)
@@ -102,7 +102,9 @@ class PublishedPoints(Points):
         super().__init__(space, X, points)
         self.shown = shown
         self.truth: Callable[[Partition], float] | None = None
-        """What is lost as published, by publishing: missing values, and codes of many categories, differ."""
+        """The exact loss as published; it differs for missing values and for columns with many categories.
+        None if unknown.
+        """
 
     def plain(self) -> Points:
         """Return the same points with the cost of their means."""
@@ -142,7 +144,7 @@ class PublishedPoints(Points):
         )
 
     def best(self, *parts: Partition) -> Partition:
-        """Return the partition that loses least as published; the first of equal ones."""
+        """Return the partition with the least loss as published; the first in a tie."""
         return min(parts, key=self.cost if self.truth is None else self.truth)
 
     def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:

@@ -29,15 +29,15 @@ class Axis:
     shape : int
         ``LINE``, ``TREE`` or ``SET``.
     table : array, shape (levels, codes)
-        Left and right ends; penalties by level; or that of one more category.
+        Left and right ends; penalties by level; or the penalty of one more category.
     nodes : array of int, shape (levels, codes)
-        Of a tree, the node above each code at each level.
+        For a tree, the node above each code at each level.
     place : array, shape (codes,)
-        A number for each code, near where ranges are narrow.
+        A number for each code; codes in narrow ranges have near numbers.
     centre : int
         The code that is in the middle, or the most frequent.
     weight : float
-        How much the column counts.
+        Weight of the column.
     """
 
     shape: int
@@ -50,10 +50,10 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Ranges(Space):
-    """Records as rows of codes; between two, the penalty of the range that covers both.
+    """Records as rows of codes; the cost between two is the penalty of the range that covers both.
 
-    The cost of a group is its size times the penalty of its range, summed over the columns: a range is no
-    record, so costs to a centroid have no meaning here; what a group publishes comes from all its members.
+    The cost of a group is its size times the penalty of its range, summed over the columns. A range is no
+    record, so there are no costs to a centroid; the published range comes from all members.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Ranges(Space):
         return out
 
     def centroid(self, X: ArrayLike) -> Array:
-        """Return the row of X with the least summed cost to the others."""
+        """Return the row of X with the least summed cost to all rows."""
         rows = np.asarray(X)
         return np.asarray(rows[int(np.argmin(self.cost(rows, rows).sum(axis=1)))], dtype=np.float64)
 
@@ -105,7 +105,7 @@ class Spans(Records):
         return kernels.make(self.ranges.columns, self.X, room)
 
     def scan(self) -> kernels.RangeScan:
-        """Return a scan, whose centre is that of all records, whichever remain."""
+        """Return a scan with the centre of all records, whichever remain."""
         centre = np.array([axis.centre for axis in self.ranges.axes], np.int64)
         return kernels.RangeScan(self.ranges.columns, self.X, centre, centre.copy())
 

@@ -1,7 +1,7 @@
 """The records of a table in a space: the interface for grouping methods.
 
-A space makes its records (`Space.records`); they know what a partition of them costs, its centroids, which
-records are near, and build the *cost model* and the *scan* that kernels compute with.
+A space makes its records (`Space.records`). They know the cost and the centroids of a partition and near
+records, and build the *cost model* and the *scan* for kernels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PIVOTS = 4
 
 @dataclass(frozen=True)
 class Pace:
-    """How annealing treats records: the cost of a proposal decides what pays.
+    """Settings of annealing that depend on the cost of a proposal.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class Pace:
     triples : float
         Share of the proposals that involve three groups.
     speed : float
-        Proposals a second, roughly: to foresee what a budget of seconds is worth.
+        Approximate proposals per second, to estimate the value of a time budget.
     least : float
         Proposals a record below which annealing ends worse than it began, and only goes downhill.
     near : int
-        Nearest records whose groups the local search afterwards tries. Fewer make a perturbation cheaper,
-        and more of them fit the same time.
+        Number of nearest records whose groups the following local search tries. With fewer, a perturbation is
+        cheaper, and more of them fit the same time.
     near_in_blocks : int
-        The same in the blocks of a large table, where time is dearer.
+        The same number for blocks of a large table, which have less time.
     """
 
     chains: int = 1
@@ -62,8 +62,8 @@ class Pace:
 class Records:
     """The records of a table in a space: their costs, their groups' centroids, their neighbours.
 
-    This class asks the space for costs and centroids. A space in which methods make groups has records of its
-    own, with a cost model and a scan for kernels, and makes them by a method ``records(X)``.
+    This class asks the space for costs and centroids. A space in which methods make groups has its own
+    records, with a cost model and a scan for kernels, made by a method ``records(X)``.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Records:
 
     pace: ClassVar[Pace] = Pace()
     begin: ClassVar[str | None] = None
-    """The method for starts of searches in this space, if there is a better one than usual."""
+    """The method that starts searches in this space; None for the usual one."""
     by_squares: ClassVar[bool] = False
     """Whether a group's cost is just the squares about the mean of its coordinates."""
 
@@ -183,9 +183,9 @@ class Records:
 
     @cached_property
     def coordinates(self) -> Array:
-        """Numbers that are close for near records, shape (n, some): to cut along, not to measure by.
+        """Numbers that are close for near records, shape (n, some): for cutting, not for measuring.
 
-        By default from pairs of distant records: how much nearer a record is to one than to the other.
+        By default from pairs of distant records: the difference of a record's costs to both.
         """
         columns, apart = [], self.space.cost(self.X, self.X[:1])[:, 0]
         for _ in range(PIVOTS):
@@ -198,18 +198,19 @@ class Records:
         return np.stack(columns, axis=1)
 
     def neighbours(self, width: int, ctx: Context, *, distinct: bool = True) -> Ints | None:  # noqa: ARG002
-        """Return near records of each, shape (n, K); None if time ran out.
+        """Return near records of each, shape (n, K); None if the time is over.
 
-        Neighbours are looked for among distinct records: in a table of categories the nearest ones would all
-        be equal, and in few groups. Of equal records, each is a neighbour of another one. The first entry is
-        a record equal to one's own, where there is one. O(u² d) for u distinct records, on all threads.
+        Neighbours are sought among distinct records; otherwise, in a table of categories, the nearest
+        would all be equal, and in few groups. Equal records are neighbours of each other, and the
+        first entry is an equal record, if there is one. O(u² d) for u distinct records, on all
+        threads.
 
         Parameters
         ----------
         width : int
             K at most.
         ctx : Context
-            The time, and where to tell how far it is.
+            Time limit and progress.
         distinct : bool
             Whether equal records count once; only `Points` can do without.
         """

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class Sphere(Space):
     """The squared straight line between points on the unit sphere. Its centroid is the direction of the mean.
 
-    Points are unit vectors, shape (n, 3) (any dimension will do), not degrees: no seam at 180°, no
-    trouble at the poles, and the centroid is exact. For unit vectors ``sum |x_i - y|² = 2n - 2 y·sum x_i``,
-    which the direction of the sum minimises. The squared great circle has no such formula, and can have
-    several minima. The line is the shorter of the two, by 1 part in 1,000 at 1,000 km and 1 in 10
-    at 10,000 km. `from_degrees` and `to_degrees` translate.
+    Points are unit vectors, shape (n, 3) or of any dimension, not degrees: there is no seam at 180°, no
+    problem at the poles, and the centroid is exact. For unit vectors ``sum |x_i - y|² = 2n - 2 y·sum
+    x_i``, which the direction of the sum minimises. The squared great circle has no such formula, and can
+    have several minima. The line is shorter, by 1 part in 1,000 at 1,000 km and 1 in 10 at 10,000 km.
+    `from_degrees` and `to_degrees` convert.
 
-    A cell of a quantizer is where the sphere meets a convex polytope. On the globe its borders are circles,
-    not great circles, unless all costs are equal; cells need not be convex there.
+    A cell of a quantizer is the intersection of the sphere and a convex polytope. On the globe its
+    borders are circles, and great circles only if all costs are equal; cells need not be convex.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Sphere(Space):
         return X
 
     def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the direction of the sum; the first row if the sum is 0, as good as any other."""
+        """Return the direction of the sum; the first row if the sum is 0 and all places are equally good."""
         _check(X)
         mean = X.mean(axis=0)
         length = np.sqrt(np.square(mean).sum())

@@ -55,11 +55,11 @@ class ColumnStep(ABC):
     needed: ClassVar[bool] = True
     """Whether the main field is required."""
     random: ClassVar[bool] = False
-    """Whether it draws at random, row by row: then rows of one person must be drawn alike."""
+    """Whether it draws at random for each row; then equal rows of one person must get the same draw."""
     averages: ClassVar[bool] = False
     """Whether it publishes means of several people: then a changed mean reveals the change in it."""
     once: ClassVar[bool] = False
-    """Whether equal values of one person or household count once, although nothing is drawn."""
+    """Whether equal values of one person or household count once, although nothing is random."""
 
     def __post_init__(self) -> None:
         """Check every value."""
@@ -89,7 +89,7 @@ class ColumnStep(ABC):
         table : Table
             The records as earlier steps left them.
         rng : Generator
-            For steps that draw.
+            Generator for random steps.
         least : int
             The k of the release: figures of fewer people must not be published.
         """
@@ -99,11 +99,11 @@ class ColumnStep(ABC):
         """Describe the step, in a sentence without a full stop."""
 
     def schema(self, table: Table) -> Schema | None:
-        """Return the schema after the step, if columns change kind; None if none does."""
+        """Return the schema after the step; None if no column changes its kind."""
         return None
 
     def informed(self, trees: Mapping[str, Any]) -> ColumnStep:
-        """Return the step with the hierarchies of the recipe, if it uses one."""
+        """Return the step with the hierarchies of the recipe filled in."""
         return self
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class ColumnStep(ABC):
 
     @property
     def cuts_lines(self) -> bool:
-        """Whether it turns numbers or dates into ranges, which are categories."""
+        """Whether it turns numbers or dates into ranges, which are then categories."""
         return False
 
     def becomes(self, values: Sequence[str]) -> list[str]:
@@ -125,7 +125,7 @@ class ColumnStep(ABC):
         return list(values)
 
     def in_public(self) -> ColumnStep:
-        """Return the step in a form that looks up nothing in the data."""
+        """Return the step in a form that does not depend on the data."""
         return self
 
     def warns(self, before: Table, after: Table) -> str | None:
@@ -177,9 +177,9 @@ def step(name: str, *, guarantee: str, main: str | None = None, needed: bool = T
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     guarantee : str
-        What holds for every column that it changed.
+        The guarantee for every changed column.
     main : str, optional
         The field whose value follows ``columns=``.
     needed : bool
@@ -266,7 +266,7 @@ def _written(value: Any) -> str:
 
 
 def list_option(text: str) -> Any:
-    """Declare an option that takes a list of names or values, none by default."""
+    """Declare an option that takes a list of names or values; empty by default."""
     return option((), text, check=_strings, shape="columns")
 
 
@@ -292,7 +292,7 @@ def run(
     table : Table
         The records.
     steps : sequence of ColumnStep
-        What to do.
+        The steps.
     least : int
         The k of the release.
     original : Table, optional
@@ -300,7 +300,7 @@ def run(
     grouped : Table, optional
         The grouped records, if the table holds the published values of groups.
     rng : Generator, optional
-        For tests alone; by default drawn afresh.
+        Generator for tests only; by default a new one.
     watch : callable, optional
         ``(step, before, after) -> after``: looks at the result of a step, and may replace values.
 
@@ -334,10 +334,10 @@ def run(
 
 
 def _drawn_once(step: ColumnStep, table: Table, rng: np.random.Generator, least: int) -> Made:
-    """Do a step that draws: for rows of one person or household with equal values, once.
+    """Apply a random step; equal rows of one person or household get the same draw.
 
-    Drawn row by row, the rows of somebody would tell by their mean what is hidden in each of them. Where
-    households are declared, whose members may share a value, they count; else people do.
+    With a separate draw for each row, the mean over a person's rows would reveal the hidden value. If
+    households are declared, whose members may share a value, households count; otherwise people do.
     """
     units = table.units
     if units is None:

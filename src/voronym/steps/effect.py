@@ -48,7 +48,7 @@ class Exposed:
 
 
 def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return with how many records, people or households each record shares its values, itself included."""
+    """Return the number of records, people or households with each record's values, including itself."""
     if not table.n or not columns:
         return np.full(table.n, table.n, np.int64)
     same = tuple(columns) == tuple(table.keys)
@@ -68,7 +68,7 @@ class Effect:
     step : str
         The step, as it is written.
     says : str
-        The same as a sentence.
+        The step as a sentence.
     columns : tuple of str
         The columns that it changed.
     changed : float
@@ -125,7 +125,7 @@ class Effect:
         return f"{cost}; {', '.join(parts)}"
 
     def _truth(self, unique: int) -> str:
-        """Describe how many of the unique records have only true values, if not all."""
+        """Return words for the number of unique records with only true values; "" if all have."""
         return "" if self.true == unique else f" ({self.true:,} of them with all values true)"
 
     def to_dict(self) -> dict[str, object]:
@@ -151,10 +151,10 @@ class Seen:
     least : int
         The k of the release.
     start : Table, optional
-        The records that the first of these steps gets, where groups were made of others in between, which
-        are ``grouped``: a value that a group changed is not the true one.
+        The input of the first of these steps, if it is the result of grouping. A key that differs
+        from ``grouped`` is not the true value.
     grouped : Table, optional
-        See ``start``.
+        The records from which groups were made.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Seen:
     def effect(
         self, step: str, says: str, columns: Sequence[str], before: Table, after: Table, *, draws: bool
     ) -> Effect:
-        """Return the change by a step; ``draws``: whether it is random."""
+        """Return the change that a step made; ``draws`` says whether the step is random."""
         changed = np.zeros(before.n, dtype=bool)
         errors = []
         for name in columns:
@@ -198,7 +198,7 @@ class Seen:
         )
 
     def _keys(self, before: Table, after: Table) -> tuple[Exposed, Exposed]:
-        """Count by all keys before a step and after; the count before is that after the last step."""
+        """Count unique records by all keys before and after a step; reuse the last count."""
         known = self._last is not None and self._last[0] is before
         was = self._last[1] if known and self._last else Exposed.of(before, before.keys, self.least)
         now = Exposed.of(after, before.keys, self.least)

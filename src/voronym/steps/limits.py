@@ -16,16 +16,16 @@ from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
-MOST = 0.5
-"""Share of the records beyond a limit above which a percentile was probably meant."""
+LARGEST_SHARE = 0.5
+"""If a limit affects more than this share of the records, a percentile was probably meant."""
 DOMINANCE = 0.1
-"""How far from a person's excess over the limit, as a share of it, the others' estimates have to be: the p %
-rule of statistics offices for sums of turnovers, with p = 10.
+"""The p % rule of statistics offices for sums of turnovers, with p = 10: others' estimates of a person's
+excess over the limit must be off by at least this share of it.
 """
 
 
 def _beyond(table: Table, out: NDArray[np.bool_], far: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far each person in a tail is beyond its limit, over all their rows."""
+    """Return the excess of each person in a tail over its limit, summed over their rows."""
     if table.persons is None:
         return far[out]
     _, who = np.unique(table.persons[out], return_inverse=True)
@@ -57,7 +57,7 @@ class Limit(ColumnStep):
     limit: Any = option(None, "a number, a date, or the share of the records beyond it: 1%", check=_limit)
     publish: str = option(
         "limit",
-        "what is published beyond it: the limit, or the mean of all there",
+        "the published value beyond it: the limit, or the mean of all values there",
         check=one_of("limit", "mean"),
     )
 
@@ -79,7 +79,7 @@ class Limit(ColumnStep):
         return numbers.write(table, name, np.where(out, limit, values), gone, keep=~out)
 
     def tail(self, table: Table, name: str, least: int) -> NDArray[np.bool_]:
-        """Return which values are beyond the limit, which stands for at least as many people."""
+        """Return which values are beyond the limit; at least ``least`` people share the limit."""
         values, gone = numbers.read(table, name)
         return np.asarray((self.sign * values > self.sign * self._placed(table, name, least)) & ~gone)
 
@@ -88,32 +88,32 @@ class Limit(ColumnStep):
         return self._place(table, name, max(least, 1) if self.publish == "limit" else 1)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
-        """Refuse the mean of a tail that reveals one person: one of few, or one with most of the sum.
+        """Refuse the mean of a tail if it would reveal one person: too few people, or one dominates the sum.
 
-        Everybody sees how many are in the tail, so they know the sum; the person with the second largest
-        value can subtract their own part, which leaves the largest and all the others. These have to hide the
-        largest.
+        Everybody sees the number of people in the tail, and so knows the sum. The person with the
+        second largest value can subtract their own. The others must then still hide the largest.
         """
         people = len(beyond)
         if people < least:
             raise GuaranteeError(
                 f"step '{self}': only {people} people are {self.beyond} the limit of {name!r}, and their "
-                f"mean would tell about each of them. Take a limit with {least} or more, or leave out "
+                f"mean would reveal their values. Take a limit with {least} or more, or leave out "
                 "publish=mean"
             )
         most = np.sort(beyond)
         if most[:-2].sum() < DOMINANCE * most[-1]:
             raise GuaranteeError(
                 f"step '{self}': one of the {people} people {self.beyond} the limit of {name!r} is so far "
-                f"beyond the others that their mean would tell that value, to within {percent(DOMINANCE)} of "
+                f"beyond the others that their mean would reveal that value, to within "
+                f"{percent(DOMINANCE)} of "
                 "how far it is. Take a limit that more people are beyond, or leave out publish=mean"
             )
 
     def _place(self, table: Table, name: str, least: int) -> float:
-        """Return the limit; a share is moved to a value that is not a single person's.
+        """Return the limit; if it is a share, move it to a value that does not identify one person.
 
-        It is the value of at least ``least`` people, or a round number: rounded outwards, so that no fewer
-        people are beyond it, and so coarsely that it stands for as many.
+        The limit becomes a value of at least ``least`` people, or a round number. Rounding goes
+        outwards, so that no fewer people are beyond it, and is coarse enough to stand for as many.
         """
         if not (isinstance(self.limit, str) and self.limit.endswith("%")):
             return numbers.number(table, name, self.limit, self)
@@ -133,8 +133,11 @@ class Limit(ColumnStep):
         return self.publish == "limit" and not (isinstance(self.limit, str) and self.limit.endswith("%"))
 
     def warns(self, before: Table, after: Table) -> str | None:
-        """Warn if a share of the records was meant as a percentile: 99% are nearly all of them."""
-        if not (isinstance(self.limit, str) and self.limit.endswith("%")) or _share(self.limit) <= MOST:
+        """Warn if a share was probably meant as a percentile: 99% of the records are nearly all."""
+        if (
+            not (isinstance(self.limit, str) and self.limit.endswith("%"))
+            or _share(self.limit) <= LARGEST_SHARE
+        ):
             return None
         rest = f"{100 - 100 * _share(self.limit):g}%"
         return (

@@ -35,7 +35,7 @@ class Microaggregate(ColumnStep):
 
     size: int | None = option(None, "the least number of values in a group", check=whole(2))
     together: bool = option(False, "whether the columns share their groups", check=yes_or_no)
-    by: tuple[str, ...] = list_option("columns whose values groups do not cross")
+    by: tuple[str, ...] = list_option("columns whose values groups do not mix")
 
     averages: ClassVar[bool] = True
     once: ClassVar[bool] = True

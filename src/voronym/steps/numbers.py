@@ -20,7 +20,7 @@ LINES = (*NUMBERS, "date", "datetime")
 
 
 def check_line(table: Table, name: str, step: object) -> None:
-    """Refuse a column whose values are no numbers and no times."""
+    """Refuse a column that has neither numbers nor times."""
     kind = table.schema[name].kind
     if table.form(name) not in LINES or kind in ("nominal", "text"):
         raise SchemaError(
@@ -46,9 +46,9 @@ def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
     table, name
         The table, and the column that it is like.
     values, gone : arrays, shape (n,)
-        The numbers, and where they are missing.
+        The numbers, and whether they are missing.
     keep : array of bool, optional
-        Where the table's own value stays, to the last digit.
+        Whether the table's own value stays, to the last digit.
     """
     old, form = table[name], table.form(name)
     present = ~old.missing

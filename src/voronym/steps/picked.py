@@ -1,4 +1,4 @@
-"""Columns made of the values of other rows, or with blanks, in their own dtype."""
+"""Columns with values of other rows, or with blanks, in the same dtype."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def of_codes(table: Table, name: str, codes: NDArray[np.int64]) -> Series:
 
 
 def texts(table: Table, name: str, labels: list[str]) -> Series:
-    """Return a column of texts: the given one for each level of the column, missing stays missing."""
+    """Return a column of texts, one for each level of the column; missing values stay missing."""
     result = np.array([*labels, None], dtype=object)[table.codes(name)]
     return nw.new_series(name, result.tolist(), nw.String(), backend=table.frame.implementation)

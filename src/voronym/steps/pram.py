@@ -55,7 +55,7 @@ class Pram(ColumnStep):
     by: tuple[str, ...] = list_option("columns within whose values shares are kept")
 
     def check(self) -> None:
-        """Refuse a chance together with a matrix, neither, and options of a matrix without one."""
+        """Refuse a chance together with a matrix, neither of them, and matrix options without a matrix."""
         if (self.chance is None) == (self.matrix is None):
             raise InputError(f"step '{self}': give either a chance, such as pram job=0.2, or matrix=FILE")
         if self.invariant and self.matrix is None:
@@ -103,8 +103,8 @@ class Pram(ColumnStep):
             ) from None
         if (result < 0.0).any() or (np.abs(result.sum(axis=1) - 1.0) > 1e-6).any():
             raise InputError(
-                f"step '{self}': chances are 0 or more, and those of every value that {name!r} has add up "
-                "to 1 over the values that it has"
+                f"step '{self}': chances must be 0 or more, and for every value of {name!r} they must add up "
+                "to 1 over the values of the column"
             )
         return np.asarray(result / result.sum(axis=1, keepdims=True))
 
@@ -126,7 +126,7 @@ class Pram(ColumnStep):
 
 
 def invariant(matrix: Floats, shares: Floats) -> Floats:
-    """Return chances that keep shares in expectation: a matrix, then its reverse by Bayes' rule.
+    """Return transition probabilities that keep the expected shares: the matrix, then its Bayes inverse.
 
     Examples
     --------

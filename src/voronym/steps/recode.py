@@ -43,16 +43,16 @@ class Recode(ColumnStep):
         check=whole(1),
     )
     hierarchy: str | None = option(None, "file of the hierarchy: value;level 1;level 2;... in a line")
-    values: tuple[str, ...] = list_option("values that become one")
-    to: str | None = option(None, "what those values become")
+    values: tuple[str, ...] = list_option("values to merge into one")
+    to: str | None = option(None, "the new value")
     cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:
-        """Refuse several recodings at once, and none."""
+        """Require exactly one kind of recoding."""
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
         if self.level is None and self.hierarchy:
-            raise InputError(f"step '{self}': say which level of the hierarchy with level=LEVEL")
+            raise InputError(f"step '{self}': name the level of the hierarchy: level=LEVEL")
         if bool(self.values) != (self.to is not None):
             lacking = "to=NAME says what the values become" if self.values else "values=A,B says which values"
             raise InputError(f"step '{self}' lacks a word: {lacking}")
@@ -84,8 +84,7 @@ class Recode(ColumnStep):
         lacking = [value for value in self.values if value not in levels]
         if len(lacking) == len(self.values):
             raise InputError(
-                f"step '{self}': column {name!r} has none of these values; write them as they stand in the "
-                "table"
+                f"step '{self}': column {name!r} has none of these values; write them exactly as in the table"
             )
         return [str(self.to) if level in self.values else level for level in levels]
 
@@ -138,7 +137,7 @@ class Recode(ColumnStep):
 
     @property
     def cuts_lines(self) -> bool:
-        """Whether it makes ranges."""
+        """Whether it makes ranges of numbers or dates."""
         return bool(self.cuts)
 
     def becomes(self, values: Sequence[str]) -> list[str]:
@@ -149,7 +148,7 @@ class Recode(ColumnStep):
         return [str(self.to) if value in self.values else value for value in values]
 
     def in_public(self) -> Recode:
-        """Return the step with ranges that are written by their cuts, whatever decimals the data have."""
+        """Return the step with labels of ranges made from the cuts alone, not from decimals in the data."""
         made = replace(self)
         if hasattr(self, "_given"):
             object.__setattr__(made, "_given", self._given)
@@ -157,7 +156,7 @@ class Recode(ColumnStep):
         return made
 
     def informed(self, trees: Mapping[str, Any]) -> Recode:
-        """Return the step with the hierarchy of the recipe, if it takes a level without a file."""
+        """Return the step with the hierarchy of the recipe, if it names a level without a file."""
         if self.level is None or self.hierarchy is not None:
             return self
         if not set(self.columns) <= set(trees):
@@ -176,7 +175,7 @@ class Recode(ColumnStep):
         return None if given is None else Hierarchy.of(given)
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
-        """Return hierarchies after the step: those of recoded columns begin at its level."""
+        """Return the hierarchies after the step; those of recoded columns start at the recoded level."""
         tree = self.tree if set(self.columns) & set(trees) else None
         if self.level is None or tree is None:
             return dict(trees)
@@ -198,9 +197,10 @@ class Recode(ColumnStep):
 
 
 def _cut(code: str, length: int) -> str:
-    """Return a code with stars for its last characters, all of them if it is short.
+    """Replace the last characters of a code by stars; a short code becomes all stars.
 
-    Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one character less. None stays exact.
+    Characters are counted from the end: with one character less, 7, 36 and 126 become *, 3* and 12*. No
+    code stays exact.
     """
     kept = max(len(code) - length, 0)
     return code[:kept] + "*" * (len(code) - kept)

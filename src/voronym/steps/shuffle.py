@@ -22,9 +22,10 @@ class Shuffle(ColumnStep):
 
     Notes
     -----
-    With ``about``, ranks become normal scores, those of the column are redrawn from their regression on the
-    others, and the values are assigned in the order of the drawn scores: the column keeps its values and its
-    rank correlations with the others, while a record's own value matters only through the regression.
+    With ``about``, ranks become normal scores. The scores of the column are redrawn from their regression
+    on the others, and the values are assigned in the order of the drawn scores. So the column keeps its
+    values and its rank correlations with the others; a record's own value matters only through the
+    regression.
 
     References
     ----------

@@ -18,10 +18,10 @@ from voronym.table.table import Table
 @step("suppress", guarantee="the values are nowhere in the column", main="values", needed=False)
 @dataclass(frozen=True)
 class Suppress(ColumnStep):
-    """Blank values: named ones, those of few records, those of records at risk, or all.
+    """Blank values: named values, rare values, values of records at risk, or all.
 
-    A gap reveals something, too: anybody who knows the step knows which values it can stand for. The step
-    hides which of them a person has, not that it is one of them.
+    A gap also carries information: readers who know the step know which values it may stand for. The step
+    hides which of these values a person has.
     """
 
     values: tuple[str, ...] = list_option("the values; none for the whole column")
@@ -40,7 +40,7 @@ class Suppress(ColumnStep):
     def check(self) -> None:
         """Refuse values together with a rule."""
         if bool(self.values) + (self.rare is not None) + (self.risk is not None) > 1:
-            raise InputError(f"step '{self}': name the values, or give rare, or risk: only one of them")
+            raise InputError(f"step '{self}': give exactly one of: values, rare, risk")
         if self.weights is not None and self.risk is None:
             raise InputError(f"step '{self}': weights are for risk, such as risk=0.1")
 
@@ -49,7 +49,7 @@ class Suppress(ColumnStep):
         return () if self.weights is None else (self.weights,)
 
     def check_columns(self, schema: Schema) -> None:
-        """Refuse risk for a column that is no key: an intruder does not know it."""
+        """Refuse the option risk for a column that is no key, because intruders do not know its values."""
         super().check_columns(schema)
         if self.risk is not None and (odd := [name for name in self.columns if name not in schema.keys]):
             raise SchemaError(
@@ -76,8 +76,8 @@ class Suppress(ColumnStep):
         strange = [value for value in self.values if value not in levels]
         if len(self.columns) == 1 and len(strange) == len(self.values):
             raise InputError(
-                f"step '{self}': column {name!r} has none of the {len(self.values)} values; write them as "
-                "they stand in the table"
+                f"step '{self}': column {name!r} has none of the {len(self.values)} values; write them "
+                f"exactly as in the table"
             )
         chosen = np.array([level in self.values for level in levels] + [False])
         return np.asarray((codes >= 0) & chosen[codes])

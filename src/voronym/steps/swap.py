@@ -61,7 +61,7 @@ class RankSwap(ColumnStep):
 
 
 def swapped(n: int, width: int, rng: np.random.Generator) -> Ints:
-    """Pair the places 0..n-1, each with a free one at most ``width`` further on; at most one is left over."""
+    """Pair each place 0..n-1 with a free place at most ``width`` further on; at most one stays single."""
     partner = np.arange(n)
     free = np.ones(n, dtype=bool)
     ahead = rng.random(n)

@@ -1,4 +1,4 @@
-"""The strata in which a step is done."""
+"""The strata within which a step is applied."""
 
 from __future__ import annotations
 

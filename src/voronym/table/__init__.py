@@ -1,12 +1,17 @@
-"""Tables at the border: their content, their encoding as points, their input and output.
+"""Tables: their content, their encoding as points, their input and output.
 
-`table` a frame with its schema, conformed and factorised once (`values` its columns); `frame` any eager data
-frame, and what its columns hold; `classes` records that share all their keys; `schema` roles and kinds, by
-`kinds` and `infer`; `codec` keys to points and back (`encoders`, `build`); `read` files and queries by
-`formats` (`delimited`, `columnar`, `statistical` with `codebook`, `sql`); texts by `spelling` (`numerals`,
-`moments`), in a `dialect`, with what the `source` said beside values, and back to text by `typeset`;
-`conform` texts meant as numbers; `clean` and `rebuild` what must not travel;
-`write` a release to a file, verified by `check`, which imports nothing of the library.
+``table``    a frame with its schema, converted and factorised once; ``values`` has its columns
+``frame``    any eager data frame, and the content of its columns
+``classes``  records that share all their keys
+``schema``   roles and kinds, by ``kinds`` and ``infer``
+``codec``    keys to points and back, by ``encoders`` and ``build``
+``read``     files and queries by ``formats``: ``delimited``, ``columnar``, ``statistical`` with
+             ``codebook``, ``sql``
+``spelling``  texts as numbers, dates and gaps, by ``numerals`` and ``moments``, in a ``dialect``; ``conform``
+             finds texts that should be numbers
+``source``   facts about a file beyond its values; ``typeset`` writes them back as text
+``clean``    removes private remains from a release, with ``rebuild``
+``write``    a release to a file, verified by ``check``, which imports nothing of voronym
 """
 
 from voronym.table.clean import tidy

@@ -1,4 +1,4 @@
-"""Columns of two tables brought to one type, so that their values can be compared."""
+"""Convert columns of two tables to one type, so that their values can be compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def plain(series: Series) -> pl.Series:
-    """Return a column as Polars holds it, NaN as null; objects that Polars cannot hold become text."""
+    """Return a column as a Polars series, NaN as null; objects that Polars cannot hold become text."""
     try:
         column = polars_column(series) if is_object(series) else series.to_polars()
     except Exception:  # Arrow and Polars have no common error for "mixed types"
@@ -33,7 +33,7 @@ def plain(series: Series) -> pl.Series:
 
 
 def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
-    """Return both columns with one type, and whether it is their own."""
+    """Return both columns with a common type, and whether neither changed its type."""
     if a.dtype == b.dtype and a.dtype != pl.Categorical and a.dtype != pl.Enum:
         return a, b, True
     text = (pl.String, pl.Categorical, pl.Enum)
@@ -53,7 +53,7 @@ def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
 
 
 def moment(column: pl.Series) -> pl.Series:
-    """Return dates or times without a time zone, converted to UTC if they had one."""
+    """Return dates or times without a time zone; zoned ones are converted to UTC."""
     if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     return column.cast(pl.Datetime("us"))

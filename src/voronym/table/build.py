@@ -1,4 +1,4 @@
-"""Columns of the same library and dtype as another one, from plain numbers (see `frame.numbers`)."""
+"""Build columns with the library and dtype of another column, from plain numbers (see `frame.numbers`)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def build(like: Series, values: NDArray[Any] | list[Any], mask: NDArray[np.bool_
         Gives the library, the dtype and the name.
     values : array or list
         Whole numbers for integers and times (counts of the column's unit), `decimal.Decimal` for decimals,
-        floats otherwise. What stands under the mask is not read.
+        floats otherwise. Masked values are not read.
     mask : array of bool
-        Where the new column is missing.
+        Whether the new value is missing.
     """
     kind = form(like)
     native = like.to_native()

@@ -1,15 +1,15 @@
 """Classes of records that share all their keys.
 
-One rule of equality, whatever library the table comes from:
+Values are equal by the same rule in all dataframe libraries:
 
-- missing is a value of its own; null, NaN and NaT are the same missing value, and no row is ever dropped;
+- missing is a separate value; null, NaN and NaT are the same missing value, and no row is ever dropped;
 - ``-0.0`` equals ``0.0``;
-- everything else is equal when its column says so. Text is compared as it is: neither case, nor spaces, nor
-  Unicode forms are folded. Where in doubt two values count as different, which can only lower k.
+- everything else is equal if its column says so. Text is compared exactly: case, spaces and Unicode forms
+  count. In doubt, two values count as different, which can only lower k.
 
-Polars groups the rows. It is a dependency in any case, it keeps rows with missing keys, and it takes columns
-of pandas and PyArrow without copying most of them. Columns it cannot hold (Python objects of mixed types,
-periods, intervals) are numbered by Python's own hashing first.
+Polars groups the rows. It is a dependency in any case, it keeps rows with missing keys, and it takes most
+columns of pandas and PyArrow without a copy. Columns that it cannot hold (Python objects of mixed types,
+periods, intervals) are first numbered by Python's hashing.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
 
 
 def _first_by_hash(columns: Sequence[pl.Series]) -> NDArray[np.int64] | None:
-    """Return the first row that equals each row, by hashes; None if two unequal rows have the same one.
+    """Return the first row equal to each row, by hashes; None if unequal rows share a hash.
 
     This takes half the memory of groups.
     """
@@ -94,7 +94,7 @@ def _first_by_hash(columns: Sequence[pl.Series]) -> NDArray[np.int64] | None:
 
 
 def first_by_hash(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the first row with the hash of each row. Whether the rows are equal remains to be seen."""
+    """Return the first row with the same hash as each row; equality is not checked."""
     order = np.argsort(hashes, kind="stable")
     new = np.ones(len(hashes), bool)
     new[1:] = hashes[order[1:]] != hashes[order[:-1]]
@@ -104,13 +104,13 @@ def first_by_hash(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def classes_of_first(first: NDArray[np.integer[Any]]) -> Classes:
-    """Return classes, each named by its first row; in ascending order that is the order of appearance."""
+    """Return classes, each named by its first row; ascending names are in order of appearance."""
     labels = (np.cumsum(first == np.arange(len(first))) - 1)[first]
     return Classes(labels, np.bincount(labels))
 
 
 def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:
-    """Refuse a string in place of a list, unknown columns and repeated ones, and name them."""
+    """Refuse a string in place of a list, unknown columns and repeated columns; the error names them."""
     if isinstance(names, str):
         raise InputError(f"{role} columns must be a list of names, not the text {names!r}; write [{names!r}]")
     unknown = [name for name in names if name not in frame.columns]
@@ -131,7 +131,7 @@ _OBJECTS = {"Object", "Extension", "Unknown", "Null"}
 
 
 def _comparable(series: Series) -> pl.Series:
-    """Return the column with one missing value and one zero, in a type that Polars can group by."""
+    """Return the column with one missing value and one zero, in a type that Polars can group."""
     try:
         column = series.to_polars()
     except Exception:  # Arrow and Polars have no common error for "mixed types"

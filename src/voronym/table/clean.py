@@ -1,4 +1,4 @@
-"""Remove what must not be in a release: indexes, metadata, unused categories, signs of zero, old memory."""
+"""Remove private remains from a release: indexes, metadata, unused categories, signs of zero, old memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from voronym.table.rebuild import rebuild
 def tidy(table: Any) -> Frame:
     """Return the same table, in the same library, without private remains.
 
-    Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories that no row has,
-    dictionary entries that no row uses, and the sign of negative zeros. Categories without an order of their
-    own are sorted, or numbered as they appear. Every column is copied value by value: its memory, which files
-    and pickles are made of, holds the values of the table in the order of the table, and nothing else.
+    Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories and dictionary
+    entries that no row uses, and the sign of negative zeros. Unordered categories are sorted, or numbered
+    as they appear. Every column is copied value by value, because files and pickles contain its memory:
+    afterwards it holds only the values of the table, in the table's order.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Codes and labels of statistical files (0 = "no", 1 = "yes"), kept from reading to writing.
 
-A release shows the labels, and the programs of its users expect the codes, so both have to come back. Polars
-cannot store codes next to a column. The dtype of unordered categories has a name, which leads to them. Those
-of ordered ones are looked up by the column's name and levels. Labels of single numbers and of variables
-belong to the whole table, see `labels_of`.
+A release shows the labels, but users' programs expect the codes, so both must be restored. Polars cannot
+store codes next to a column. The dtype of unordered categories has a name that leads to the codes. Codes of
+ordered categories are found by the column's name and levels. Labels of single numbers and of variables belong
+to the whole table, see `labels_of`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Labels:
 
 
 def declared_labels(name: str, known: Labels) -> dict[Code, str]:
-    """Return the labels of codes declared missing: they reveal nothing about a record."""
+    """Return the labels of codes that are declared missing; they reveal nothing about a record."""
     ranges = known.missing.get(name, [])
     return {
         code: text
@@ -94,7 +94,7 @@ def dtype_of(name: str, book: Book, *, ordered: bool) -> Any:
 
 
 def book_of(column: pl.Series) -> Book | None:
-    """Return the original codes of a column of categories; None if it has none."""
+    """Return the original codes of a categorical column; None if it has none."""
     used = set(column.drop_nulls().unique().to_list())
     if isinstance(column.dtype, pl.Enum):
         known = _ORDERED.get(column.name, [])
@@ -105,12 +105,12 @@ def book_of(column: pl.Series) -> Book | None:
 
 
 def attach(frame: pl.DataFrame, labels: Labels | None) -> None:
-    """Remember the labels of a table for as long as it lives."""
+    """Store the labels of a table while the table exists."""
     if labels is not None:
         _TABLES[id(frame)] = labels
         weakref.finalize(frame, _TABLES.pop, id(frame), None)
 
 
 def labels_of(frame: Any) -> Labels | None:
-    """Return the labels of the file that a table was read from; None for any other table."""
+    """Return the labels from a table's file; None for any other table."""
     return _TABLES.get(id(nw.to_native(frame, pass_through=True)))

@@ -25,7 +25,7 @@ _ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal":
 
 @dataclass(frozen=True)
 class Block:
-    """The coordinates ``start..stop-1`` of one key (of two, for a location)."""
+    """The coordinates ``start..stop-1`` of one key; of two keys for a location."""
 
     name: str
     start: int
@@ -114,7 +114,7 @@ class Codec:
         return cls(schema, tuple(encoders), n)
 
     def bound(self, table: Table) -> Codec:
-        """Return the same codec, fitted to the records of a table: their categories can be counted."""
+        """Return the codec fitted to the records of a table, so that their categories can be counted."""
         encoders = []
         for encoder in self._encoders:
             levels = getattr(encoder, "levels", None)
@@ -145,8 +145,8 @@ class Codec:
     def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> Frame:
         """Return one row of key values per centroid, in the library and dtypes of the fitted table.
 
-        Guarantee: a number or time lies between the least and the greatest one observed, a category is one
-        that was observed, integers are integers, and there is no -0.0.
+        Guarantee: a number or time lies between the smallest and the largest observed one, a category
+        was observed, integers are integers, and there is no -0.0.
 
         Parameters
         ----------
@@ -154,8 +154,8 @@ class Codec:
             Means of cells of encoded records.
         labels : array, shape (n,), optional
             The cell of each record of the fitted table. With it, the categories of a cell are counted. A
-            centroid alone says which one is most frequent only where each has a coordinate of its own, that
-            is up to 64 of them; beyond that it is the one nearest to the centroid.
+            centroid alone reveals the most frequent category only if each has its own coordinate, up to 64;
+            beyond that, the nearest category is taken.
         """
         points = np.asarray(C, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.width:

@@ -18,7 +18,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     """Read a Parquet file."""
     start, end = _ends(path, 4)
     if start != b"PAR1":
-        raise ReadError(f"{path.name!r} is not a Parquet file, whatever its suffix says")
+        raise ReadError(f"{path.name!r} is not a Parquet file, although its suffix says so")
     if end != b"PAR1":
         raise ReadError(
             f"{path.name!r} is a Parquet file without its end: it is truncated; copy or write it again"
@@ -52,7 +52,7 @@ def read_arrow(path: Path) -> pl.DataFrame:
 
 
 def _sound(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table after checking its decimals: damaged ones otherwise fail only on use."""
+    """Return a table after checking its decimals; otherwise damaged ones would fail later, on use."""
     for column in frame.get_columns():
         if column.dtype.is_decimal():
             column.cast(pl.Float64)
@@ -71,13 +71,13 @@ def _ends(path: Path, size: int) -> tuple[bytes, bytes]:
 
 
 def write_parquet(table: Frame, path: Path) -> int:
-    """Write a tidy frame as Parquet; no cell needs a guard."""
+    """Write a tidy frame as Parquet; return 0, because no cell needs a guard."""
     _without_dictionaries(table).write_parquet(path)
     return 0
 
 
 def write_arrow(table: Frame, path: Path) -> int:
-    """Write a tidy frame as an Arrow file; no cell needs a guard."""
+    """Write a tidy frame as an Arrow file; return 0, because no cell needs a guard."""
     _without_dictionaries(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return 0
 

@@ -26,9 +26,10 @@ MOSTLY = 0.8  # of the values being numbers, or dates: then the others look like
 
 
 def conform(frame: Any, schema: Schema) -> Frame:
-    """Return the table with texts converted to numbers if declared numeric, to times if declared datetime.
+    """Return the table with texts converted: to numbers if declared numeric, to times if declared datetime.
 
-    Only columns all of whose texts read so are changed, gaps aside (see `spelling`); "00101" becomes 101.
+    Only columns in which all texts can be read are converted, apart from gaps (see `spelling`); "00101"
+    becomes 101.
 
     Examples
     --------
@@ -44,10 +45,10 @@ def conform(frame: Any, schema: Schema) -> Frame:
 
 
 def conformed(table: Columns, schema: Schema, source: Source | None = None) -> tuple[Columns, Source | None]:
-    """Convert columns that are read once; facts about unchanged ones are kept.
+    """Convert the columns of a table; cached facts about unchanged columns are kept.
 
-    With the file they come from, numbers that are declared nominal become the texts of the file: 47.10 and
-    47.1 are two codes. What is known of the file follows.
+    With a source file, numbers declared nominal become the texts of the file: 47.10 and 47.1 are two
+    codes. The facts about the file are updated.
     """
     made = {}
     for column in schema:
@@ -94,9 +95,9 @@ def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: S
 
 
 def as_kind(column: Values, kind: str) -> Series | None:
-    """Return a column of texts as numbers or times, if all of them can be read; None otherwise.
+    """Return a column of texts as numbers or times if all can be read; otherwise None.
 
-    Whole numbers such as 20251231 that are declared datetime become the days that they spell.
+    Whole numbers such as 20251231 that are declared datetime become days.
     """
     days = kind == "datetime" and column.form in ("integer", "float")  # pandas: floats if there are gaps
     if not days and (
@@ -208,9 +209,9 @@ def _most_days(plain: pl.Series, often: np.ndarray[Any, Any]) -> int:
 
 
 def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:
-    """Return warnings on columns taken as nominal whose values are mostly numbers or dates.
+    """Return warnings about nominal columns whose values are mostly numbers or dates.
 
-    Only keys and confidential columns whose kind was not declared are looked at.
+    Only keys and confidential columns without a declared kind are checked.
 
     Examples
     --------

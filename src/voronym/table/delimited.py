@@ -44,18 +44,18 @@ _MAGIC = {
 
 
 def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.DataFrame:
-    """Read a delimited text; all rows must have the same number of cells.
+    """Read a delimited text; refuse rows with different numbers of cells.
 
     Parameters
     ----------
     raw : bytes
         The content of the file.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     reading : Reading
-        What is known about it.
+        The declared dialect.
     suffix : str
-        Of the file.
+        Suffix of the file.
     """
     for magic, what in _MAGIC.items():
         if raw.startswith(magic):
@@ -105,14 +105,14 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
         behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
         raise ReadError(f"{name!r} is empty{behind}")
     delimiter = reading.delimiter
-    if (match := _SEPARATOR.match(text)) is not None:  # how some programs tell a spreadsheet
+    if (match := _SEPARATOR.match(text)) is not None:  # a line for spreadsheets that some programs write
         text, delimiter = text[match.end() :], delimiter or match.group(1)
     delimiter = sniff(text) if delimiter is None else delimiter
     return replace(dialect, newline=newline, delimiter=delimiter), text
 
 
 def _without_footer(text: str, lines: int) -> str:
-    """Return a text without its last lines; blank ones at the end do not count."""
+    """Return a text without its last lines; trailing blank lines are not counted."""
     for _ in range(lines):
         text = text.rstrip("\r\n \t")
         head, sign, _ = text.rpartition("\n")
@@ -217,7 +217,7 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
 
 
 def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
-    """Return the advice for rows with more or fewer cells: those at the end are a footer."""
+    """Return advice for rows with a wrong number of cells; at the end they are a footer."""
     if first == count - ragged + 1 and ragged < count / 2:
         lines = "the last line is no record" if ragged == 1 else f"the last {ragged} lines are no records"
         skip = "it" if ragged == 1 else "them"
@@ -245,7 +245,7 @@ def _quick(text: str, dialect: Dialect) -> int:
 
 
 def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
-    """Return the cells below the header as text; None if Polars cannot."""
+    """Return the cells below the header as text; None if Polars cannot read them."""
     try:
         frame = pl.read_csv(
             io.BytesIO(text.encode()),
@@ -260,7 +260,7 @@ def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
 
 
 def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
-    """Return the text with every cell quoted and without blank lines, which are empty cells in one column."""
+    """Return the text with every cell quoted and without blank lines; in one column they are empty cells."""
     out = io.StringIO()
     rows = _rows(text, dialect.delimiter)
     writer = csv.writer(out, delimiter=dialect.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -311,7 +311,8 @@ def _doubtful(
 ) -> tuple[str, ...]:
     """Return the columns in which points may separate thousands.
 
-    Those that have small numbers without a point; and all where no other column has decimal points.
+    These are columns with small numbers without a point, or all columns if no other column has decimal
+    points.
     """
     if hints.decimal is not None:
         return ()
@@ -336,7 +337,7 @@ def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Seri
 
 
 def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:
-    """Return which cells of each column are quoted, by the first rows; and under "" which headings are."""
+    """Return which cells of each column are quoted, from the first rows; the key "" is for the headings."""
     mark = re.escape(dialect.delimiter)
     cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
     needs = re.compile(rf'[{mark}"\r\n]')

@@ -26,18 +26,18 @@ _ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 @dataclass(frozen=True)
 class Reading:
-    """The declared dialect of a file to read; None means: detect it.
+    """The declared dialect of a file to read; None means that it is detected.
 
     Parameters
     ----------
     delimiter : str, optional
         Between the cells of a text file.
     encoding : str, optional
-        Of a text or statistical file.
+        Encoding of a text or statistical file.
     decimal, thousands : str, optional
         The signs in numbers: "," and "." for 1.234,5. "income=." is about one column.
     date_format : str, optional
-        Of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
+        Format of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
     missing : tuple of str
         Values that mean that there is none: "-999", or "age=99" for one column.
     header : bool, optional
@@ -92,7 +92,7 @@ class Reading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Build one from the names and values of a recipe; refuse unknown names."""
+        """Build it from the names and values of a recipe; refuse unknown names."""
         if not isinstance(given, Mapping):
             raise InputError("reading must be a table of names and values")
         known = [field.name for field in fields(cls)]
@@ -119,7 +119,7 @@ class Dialect:
     delimiter : str
         Between cells.
     encoding : str
-        Of characters.
+        Encoding of characters.
     bom : bool
         Whether the file begins with a byte order mark.
     newline : str
@@ -131,7 +131,7 @@ class Dialect:
     skip_rows : int
         Lines before the header; they are not written again.
     decimal, thousands, date_format : str, optional
-        Of numbers and dates where they are to be written in another way than they were.
+        Forms of numbers and dates, if they differ from the source.
     """
 
     delimiter: str = ","
@@ -158,7 +158,7 @@ class Dialect:
         return next(mark for mark, name in _BOMS.items() if name == self.encoding) if self.bom else b""
 
     def styled(self, **given: Any) -> Dialect:
-        """Return the dialect with the user's changes; None changes nothing."""
+        """Return the dialect with the given changes; None leaves a setting unchanged."""
         wanted = {name: value for name, value in given.items() if value is not None}
         check_delimiter(wanted.get("delimiter"))
         check_signs(wanted.get("decimal"), wanted.get("thousands"))
@@ -208,7 +208,7 @@ def check_delimiter(delimiter: str | None) -> None:
 
 
 def sign_by_column(thousands: str) -> tuple[tuple[str, ...], str]:
-    """Return the columns that a separator applies to, none for all of them, and the separator.
+    """Return the columns that a thousands separator applies to (empty for all), and the separator.
 
     Examples
     --------
@@ -266,10 +266,10 @@ def _zero_bytes(raw: bytes) -> str | None:
 
 
 def find_encoding(raw: bytes, name: str, declared: str | None) -> tuple[str, bool]:
-    """Return the encoding of a text and whether it begins with a byte order mark.
+    """Return the encoding of a text, and whether it begins with a byte order mark.
 
-    Bytes that are not UTF-8, in a file that has no character of UTF-8 beyond ASCII, are those of Western
-    Windows; whatever they are, they are written as they were read.
+    If some bytes are not UTF-8, and no character beyond ASCII is, the file is read as Western Windows; it
+    is written with the same bytes.
     """
     mark = next((bom for bom in _BOMS if raw.startswith(bom)), None)
     if declared is not None:

@@ -1,4 +1,4 @@
-"""A released table as a frame of the engine that somebody works with."""
+"""Convert a released table to a frame of another engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.errors import InputError
 from voronym.table.places import place_of
 
 EAGER = ("pandas", "pyarrow")
-"""Engines with frames in memory, which read no pattern of files."""
+"""Engines with frames in memory, which cannot read a pattern of files."""
 NAMES = {"spark": "pyspark", "arrow": "pyarrow"}
 
 

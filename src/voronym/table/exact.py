@@ -16,7 +16,7 @@ _MASK = np.int64(2**_HALF - 1)
 _LOWEST = -1200
 """A number below every binary exponent of a float64, less its digits."""
 _BLOCK = 2**20
-"""Values at a time, so that sums of halves of 27 bits are exact as floats."""
+"""Values per block, so that sums of 27-bit halves are exact in floats."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Moments:
         return Moments(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     def shifted(self, by: int) -> Moments:
-        """Return the sums of the same numbers, each greater by a whole number."""
+        """Return the sums of the same numbers after adding a whole number to each."""
         squares = self.squares + 2 * by * self.total + by * by * self.count
         return Moments(self.count, self.total + by * self.count, squares)
 
@@ -84,7 +84,7 @@ def root(value: Fraction) -> float:
 
 
 def _sums(values: NDArray[np.float64]) -> Moments:
-    """Sum values and squares of one block: by binary exponent, in halves that floats hold exactly."""
+    """Sum the values and squares of one block exactly: by binary exponent, in halves that floats hold."""
     mantissa, exponent = np.frexp(values)
     whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
     sign = np.where(whole < 0, -1.0, 1.0)

@@ -105,9 +105,9 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
 
 
 def _column(column: pl.Series, date_format: str | None) -> pl.Series:
-    """Return all-whole doubles as integers, and all-midnight moments as dates.
+    """Return whole doubles as integers, and moments at midnight as dates, if all values are so.
 
-    Texts stay texts, unless somebody said how dates are written and all of them are, or some cells are dates.
+    Texts stay texts, unless a date format is declared and fits all of them, or some cells are dates.
     """
     if isinstance(column.dtype, pl.Datetime):
         days = column.dt.date()
@@ -122,10 +122,10 @@ def _column(column: pl.Series, date_format: str | None) -> pl.Series:
 
 
 def _days(texts: pl.Series, date_format: str | None) -> pl.Series | None:
-    """Return days of which some cells are dates and the others texts; None for any other column.
+    """Return a column in which some cells are dates and others texts as days; None for any other column.
 
-    Where a sheet has both, its dates come as texts, too: 2020-12-31 00:00:00 beside 31.12.2020. A column of
-    texts alone stays as it is.
+    In such a sheet, dates also arrive as texts: 2020-12-31 00:00:00 next to 31.12.2020. A column of texts
+    only stays unchanged.
     """
     cells = texts.str.contains(_MIDNIGHT).fill_null(False)
     others = texts.set(cells, None)
@@ -140,7 +140,7 @@ def _days(texts: pl.Series, date_format: str | None) -> pl.Series | None:
 
 
 def write_file(frame: pl.DataFrame, path: Path, sheet: str) -> int:
-    """Write a table as a spreadsheet of one sheet. Texts stay texts there, and no cell needs a guard."""
+    """Write a table as a spreadsheet with one sheet; return 0, because texts stay texts and need no guard."""
     library = _library("xlsxwriter")
     if len(frame) > _ROWS:
         raise WriteError(

@@ -44,7 +44,7 @@ class Format:
     Parameters
     ----------
     suffixes : tuple of str
-        Of its files, with the dot.
+        Suffixes of its files, with the dot.
     read : callable
         ``(path, how) -> polars.DataFrame``.
     write : callable, optional
@@ -154,7 +154,7 @@ def by_suffix(suffix: str) -> str | None:
 
 def suffixes(*, written: bool = False) -> str:
     """Return the known suffixes, for messages."""
-    order = ("csv", "parquet", "arrow")  # what most people want comes first
+    order = ("csv", "parquet", "arrow")  # the most common formats come first
     names = sorted(FORMATS, key=lambda name: order.index(name) if name in order else len(order))
     known = [FORMATS[name] for name in names if not written or FORMATS[name].write is not None]
     return " ".join(suffix for item in known for suffix in item.suffixes)

@@ -1,8 +1,8 @@
-"""Convert any eager data frame to narwhals, and answer a few common questions about columns.
+"""Convert any eager data frame to narwhals, and answer common questions about columns.
 
 The three libraries store the same column in many ways (NumPy, nullable and Arrow-backed pandas columns,
-Python objects, dictionaries). The answers given here do not depend on that: what a column holds
-(`form`), where it is missing (`missing`), its numbers (`numbers`), its distinct values (`factorize`).
+Python objects, dictionaries). The answers do not depend on that: the content type (`form`), missing values
+(`missing`), numbers (`numbers`), distinct values (`factorize`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voronym.errors import SchemaError
 Frame = nw.DataFrame[Any]
 """A table of any library, as narwhals has it."""
 Series = nw.Series[Any]
-"""A column of one."""
+"""A column of a narwhals frame."""
 Form = Literal[
     "integer",
     "float",
@@ -49,9 +49,9 @@ _PYTHON: dict[type, Form] = {
 
 
 def as_frame(table: Any) -> Frame:
-    """Return a pandas, Polars or PyArrow table as a narwhals frame whose rows are numbered 0, 1, 2, ...
+    """Return a pandas, Polars or PyArrow table as a narwhals frame with rows numbered 0, 1, 2, ...
 
-    An index is dropped: labels are not positions, and libraries that align by label would mix rows up.
+    An index is dropped: labels are not positions, and libraries that align by label would mix up rows.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def form(series: Series) -> Form:
 
 
 def _fits(series: Series) -> bool:
-    """Whether the numbers among Python objects fit 64 bits (whole ones) and 38 digits (decimals)."""
+    """Whether whole numbers among Python objects fit 64 bits, and decimals 38 digits."""
     values = series.to_native().to_numpy()[~missing(series)]
     whole = [value for value in values if type(value) is int]
     if whole and not (min(whole) >= -(2**63) and max(whole) < (2**63 if min(whole) < 0 else 2**64)):
@@ -246,9 +246,9 @@ def sample(series: Series) -> Series:
 
 
 def factorize(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return codes (-1 if missing) and the sorted distinct values, so that row order changes nothing.
+    """Return codes (-1 if missing) and the sorted distinct values; the order of rows does not matter.
 
-    Categories and strings come as ``str``, numbers and booleans as themselves, anything else as its text.
+    Categories and strings become ``str``, numbers and booleans stay, other values become their texts.
     """
     kind = form(series)
     codes = np.full(len(series), -1, np.int64)
@@ -272,7 +272,7 @@ def factorize(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 def _distinct(series: Series) -> tuple[NDArray[np.int64], list[str]]:
-    """Return codes and distinct texts in the library's own order, by its own fast hash table."""
+    """Return codes and distinct texts in the library's order, using its hash table."""
     native = series.to_native()
     if series.implementation.is_pandas_like():
         codes, uniques = native.factorize()

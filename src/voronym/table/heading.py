@@ -15,10 +15,11 @@ _SHARE = 0.5  # of the headings of texts that are found among the texts below: t
 def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
     """Refuse a table whose headings look like the values below them.
 
-    So is one whose first line names hardly any column: the true names would become a record below it.
+    Also refuse a table whose first line names hardly any column, because the true names would become a
+    record.
 
-    A column of numbers or dates under a word has a heading. Where no column is of that sort, headings that
-    are numbers or dates above numbers or dates, or words that occur below, are the first record.
+    A word above numbers or dates is a heading. Without such a column, the first line is a record if it
+    has numbers or dates above numbers or dates, or words that occur below.
     """
     if not len(table):
         return

@@ -44,7 +44,7 @@ _WEIGHTS = re.compile(
     r"(per|hh|psp|p|d|an)(wt|wgt|wght|weight))$)"
 )
 _HEAVY = {"weight", "gewicht", "gew", "peso", "poids", "factor", "faktor", "pond", "wt"}
-"""Words in names of weights of people: those of a survey, or of a body."""
+"""Words in the names of weight columns, of a survey or of a body."""
 _BODY = (2.0, 250.0)
 """Kilograms that bodies have, newborn children among them: survey weights are larger, or near 1."""
 _TEXTS = re.compile(
@@ -106,7 +106,7 @@ def infer(frame: Any) -> Proposal:
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Find keys with infinite values, which have no mean: the column, the values, the advice."""
+    """Yield keys with infinite values, which have no mean: the column, the values, the advice."""
     for name in schema.keys:
         if table[name].form != "float" or schema[name].kind not in ("numeric", "location"):
             continue
@@ -146,7 +146,7 @@ def _find_codes(seen: Seen, columns: dict[str, Column], reasons: dict[str, str])
 
 
 def _counts(seen: Seen) -> bool:
-    """Whether few whole numbers are counts: by their name, or many in a row with 97 for none."""
+    """Whether few whole numbers are counts: by their name, or many consecutive ones with 97 for none."""
     return counts_something(seen.plain_name) or (bool(hidden(seen)) and len(seen.levels) > _MANY)
 
 
@@ -164,9 +164,9 @@ def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str])
 
 
 def _joined(table: Columns, schema: Schema, averaged: Collection[str]) -> list[Doubt]:
-    """Return doubts about columns, with one line, ready to be pasted, about all that ask the same.
+    """Return doubts about columns; similar ones are joined into one line that can be pasted.
 
-    Weights are averaged where few people share them: nothing is asked about these.
+    Weights in ``averaged`` are skipped, because groups publish their mean.
     """
     doubts = [item for item in about_columns(table, schema) if item.column not in averaged]
     few, last = (
@@ -245,7 +245,7 @@ def _promote(columns: dict[str, Column]) -> str:
 
 
 def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
-    """Propose a role; texts that are dates count as dates, which may all be different."""
+    """Propose a role; texts that are dates count as dates, which may all differ."""
     held, name = "date" if dates else column.form, _plain(column.name)
     if held in ("mixed", "other"):
         return "identifier", "holds values that cannot be masked, so it is dropped"

@@ -40,7 +40,7 @@ def find_kind(
     order: Sequence[Any] | None = None,
     role: Role = "key",
 ) -> ChosenKind:
-    """Return the declared kind, or the one that the column's dtype suggests."""
+    """Return the declared kind, or the kind that the dtype suggests."""
     if role == "identifier" and wanted is None:  # dropped: nothing to check
         return ChosenKind("text", None, "dropped")
     if wanted is None:
@@ -112,13 +112,11 @@ def _own_order(column: Values) -> tuple[str, ...] | None:
             return tuple(str(level) for level in native.unify_dictionaries().chunk(0).dictionary.to_pylist())
     if held in ("integer", "float", "boolean", "empty", "date", "datetime"):
         return None
-    raise SchemaError(
-        f"ordinal column {series.name!r} has no order of its own; give its levels, lowest first"
-    )
+    raise SchemaError(f"ordinal column {series.name!r} has no order; give its levels, lowest first")
 
 
 def check_kind(values: Values, column: Column) -> None:
-    """Refuse a column whose values do not fit its kind, in one sentence with counts."""
+    """Refuse a column whose values do not fit its kind; the error gives counts."""
     if column.role == "identifier":
         return
     series, held, name = values.series, values.form, column.name

@@ -16,10 +16,10 @@ def shared_limit(
     whole: bool,
     persons: NDArray[np.int64] | None = None,
 ) -> float:
-    """Return a limit at or below a value, so that it is not a single person's value.
+    """Return a limit at or below a value that does not identify a single person.
 
-    It is the value itself where enough people have it; else the roundest number that leaves enough people,
-    and no more than twice as many, between it and the value.
+    It is the value itself if enough people have it; otherwise the roundest number with enough people
+    between it and the value, and at most twice as many.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ def shared_limit(
     start : float
         Somebody's value, at which the limit is wanted.
     least : int
-        How many people a limit stands for.
+        Smallest number of people behind a limit.
     whole : bool
         Whether values are whole numbers.
     persons : array of int, optional
-        Whose values they are; each is another person's by default.
+        The person of each value; by default all differ.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _of_people(values: NDArray[np.float64], persons: NDArray[np.int64]) -> NDArr
 
 
 def _round_steps(span: float, *, whole: bool) -> Iterator[float]:
-    """Return round numbers from coarse to fine, as far as a column of this span can need them."""
+    """Yield round numbers from coarse to fine, as needed for a column of this span."""
     first = int(np.floor(np.log10(max(span, 1e-300))))
     for power in range(first, max(first - 9, 0) - 1 if whole else first - 9, -1):
         yield from (digit * 10.0**power for digit in (5.0, 2.0, 1.0))

@@ -30,7 +30,7 @@ def mark(frame: Frame) -> tuple[Any, ...]:
 
 
 def refuse_changed(path: object, frame: Frame, before: tuple[Any, ...]) -> None:
-    """Refuse to write a table that is no file, or whose mark differs from the measured one."""
+    """Refuse to write to anything but a file, and refuse a table that changed since it was measured."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(
             "name a file to write to: a release is checked in the file before it gets its name, so it cannot "

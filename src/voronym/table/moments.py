@@ -1,7 +1,7 @@
 """Dates and times in people's formats: 2020-01-31, 31.1.2020, 01/31/2020 10:20, 2020-01-31T10:20:30Z.
 
-A form is found from all the texts of a column where there is one way to read them: `03/04/2020` is two days;
-beside a `31/05/2020` it is one.
+The form is determined from all texts of a column, if there is only one way to read them: `03/04/2020` can be
+two days, but next to `31/05/2020` only one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Moment:
     Parameters
     ----------
     pattern : str
-        As in strftime: ``%d.%m.%Y``.
+        Pattern as in strftime: ``%d.%m.%Y``.
     declared : bool
-        Whether somebody said the pattern, which then reads the texts, too.
+        Whether the user declared the pattern, which then also reads the texts.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Moment:
         return re.sub(r"%\.(\d)f", lambda m: "." + "f" * int(m.group(1)), out)
 
     def read(self, texts: pl.Series) -> pl.Series | None:
-        """Return dates or times; None if one of the texts is none."""
+        """Return dates or times; None if one of the texts is neither."""
         return parse(texts, self.pattern) if self.declared else _times(texts)
 
     def write(self, times: pl.Series) -> pl.Series:
@@ -80,7 +80,7 @@ DIGITS = Moment("%Y%m%d")
 
 
 def in_signs(pattern: str) -> str:
-    """Return a date pattern in Python's form, %d.%m.%Y, for one in letters, dd.mm.yyyy."""
+    """Convert a date pattern in letters, dd.mm.yyyy, to Python's form, %d.%m.%Y."""
     if "%" in pattern:
         return pattern
     hours = re.sub(r"(?i)(hh?):mm", r"\1:mi", pattern)

@@ -1,6 +1,6 @@
 """Numbers in people's formats: 1234.5, 1.234,5, 1 234,50 €, $1,234, 45 %.
 
-A form is found from all the texts of a column, reads them, and writes other numbers in the same way.
+The form is determined from all texts of a column. It reads them, and writes other numbers in the same form.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Number:
     decimal : str
         The sign before the fraction.
     thousands : str
-        Between groups of three digits; empty where there is nothing.
+        Separator of groups of three digits; "" without one.
     prefix, suffix : str
         Around every number: "$" or " €".
     least, most : int or None
-        Digits after the decimal sign, at least and at most; None where they are not counted, as in 1e-7.
+        Fewest and most digits after the decimal mark; None if they are not counted, as in 1e-7.
     whole : bool
         Whether all are whole numbers.
 
@@ -63,7 +63,7 @@ class Number:
 
     @property
     def plain(self) -> bool:
-        """Whether it is a program's usual form: a point, and nothing around or between."""
+        """Whether it is the plain form of programs: a decimal point, no separators, prefix or suffix."""
         return (self.decimal, self.thousands, self.prefix, self.suffix) == (".", "", "", "")
 
     def says(self) -> str:
@@ -166,12 +166,12 @@ def find_number(
     thousands: str | None = None,
     codes: bool = False,
 ) -> Number | None:
-    """Return the format of numbers in a column; None if some texts are none, or it is not certain.
+    """Return the format of numbers in a column; None if some texts are no numbers, or it is ambiguous.
 
     Parameters
     ----------
     plain : pl.Series
-        Texts without spaces around them, null where there is a gap.
+        Texts without outer spaces; null for a gap.
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number; "clear": unless every comma might as well part thousands.
     decimal, thousands : str, optional
@@ -204,7 +204,7 @@ def find_number(
 
 
 def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, str] | None:
-    """Find the decimal mark and the thousands separator, if there is only one way."""
+    """Return the decimal mark and the thousands separator; None if there is more than one possibility."""
     if all_match(body, NUMBER):
         return ".", ""
     if comma in ("always", "clear") and all_match(body, _pattern(",", "")):

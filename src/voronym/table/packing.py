@@ -21,7 +21,7 @@ def suffix_of(path: Path) -> str:
 
 
 def packing_of(path: Path) -> str:
-    """Return ".gz", ".zst" or nothing."""
+    """Return the suffix of the compression, ".gz" or ".zst"; "" without one."""
     suffix = path.suffix.lower()
     return suffix if suffix in PACKED else ""
 
@@ -60,7 +60,7 @@ def unpacked(path: Path) -> bytes:
         return raw
     magic = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}[how]
     if not raw.startswith(magic):
-        raise ReadError(f"{path.name!r} is not a {how} file, whatever its suffix says")
+        raise ReadError(f"{path.name!r} is not a {how} file, although its suffix says so")
     try:
         if how == ".gz":
             return gzip.decompress(raw)

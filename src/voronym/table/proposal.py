@@ -35,7 +35,7 @@ class Proposal:
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Columns with numbers that mean "missing", far from all others: "-999"."""
     several: tuple[tuple[str, str], ...] = ()
-    """“person” or “household”, and the advice to name its column; a warning if none is named."""
+    """"person" or "household", and the advice to name its column; a warning if none is named."""
 
     def __str__(self) -> str:
         return self.text()
@@ -77,7 +77,7 @@ class Proposal:
 
     @property
     def weights(self) -> str | None:
-        """The column of survey weights, if one looks like it and varies."""
+        """The column that looks like survey weights and varies; None without one."""
         for column in self.schema:
             if self.reasons.get(column.name, "").startswith(WEIGHT) and self.distinct.get(column.name, 0) > 1:
                 return column.name

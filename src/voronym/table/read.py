@@ -102,7 +102,7 @@ def read(
 
 
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the recipe's reading options for a table; a database query applies to no other source."""
+    """Return the recipe's reading options that fit a source; a query fits only databases."""
     name = by_suffix(suffix_of(Path(source)))
     place = place_of(source)
     asks = (place is not None and place[0].takes_query) or (name is not None and FORMATS[name].database)

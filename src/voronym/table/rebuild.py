@@ -1,9 +1,9 @@
-"""Columns copied value by value, so that their memory holds nothing else.
+"""Copy columns value by value, so that their memory holds nothing else.
 
 Libraries share memory where they can. A Polars column of strings that was gathered from another one still
-points into the other's buffers, which hold every original value in the original order; a slice of an Arrow
-array keeps the whole; a null may hide the value that was there. All of it is written out when such a table
-is pickled or saved. A column made by `rebuild` holds its own values, in its own order, and zeros under nulls.
+points into the other's buffers, with every original value in the original order. A slice of an Arrow array
+keeps the whole array. A null may hide a value. Pickling or saving such a table writes all of it. A column
+made by `rebuild` holds only its own values, in its own order, and zeros under nulls.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _BETWEEN = re.compile(r"–|;|, | - |\bto\b|\.\.| or less| or more|[<>≤≥=()\
 def respelled(texts: pl.Series, form: Form) -> pl.Series:
     """Return ranges with their ends in the file's form of numbers or dates.
 
-    All digits stay, so that two ranges that differ still do.
+    All digits are kept, so different ranges stay different.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _replaced(
 
 
 def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Form | None:
-    """Return the form of the ends of ranges, from all of them; None if it is not certain.
+    """Return the form of the ends of all ranges; None if it is ambiguous.
 
     Examples
     --------
@@ -139,5 +139,5 @@ def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Form | None:
 
 
 def all_ranges(texts: pl.Series, *, times: bool) -> bool:
-    """Whether all texts are ranges in our form, or in the same form by other tools."""
+    """Whether all texts are ranges in voronym's form, or in the same form from other tools."""
     return all(ends(item, times=times) is not None for item in texts.drop_nulls().unique().to_list())

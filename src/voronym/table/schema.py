@@ -22,12 +22,12 @@ Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]
 
 _TINTS = {"identifier": "red", "key": "blue", "confidential": "amber", "other": "grey"}
 RECODED = "recoded to ranges"
-"""Why a column of ranges made by a step is ordinal: all ranges are known beforehand."""
+"""The reason noted for ordinal columns of ranges made by a step, whose ranges are known beforehand."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its role, its kind, and why the kind was chosen.
+    """One column: its role, its kind, and the reason for the kind.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """Every column of a table with exactly one role and one kind.
+    """A table's columns, each with exactly one role and one kind.
 
     Build one with `Schema.build`, or let `Schema.infer` propose one.
 
@@ -93,9 +93,9 @@ class Schema:
 
     columns: tuple[Column, ...]
     person: str | None = None
-    """The identifier whose values are people: a person may have several rows, and k counts people."""
+    """The identifier of people: a person may have several rows, and k counts people."""
     household: str | None = None
-    """The identifier whose values are households: k counts households."""
+    """The identifier of households: k counts households."""
     pseudonyms: bool = False
     """Whether these two columns are kept, with fresh random numbers in place of their values."""
 
@@ -114,7 +114,7 @@ class Schema:
                 raise SchemaError(f"the {what} column {name!r} must be an identifier of the table")
         if self.pseudonyms and not self.units:
             raise SchemaError(
-                "pseudonyms stand for people or households: name their column, too, as person or household"
+                "pseudonyms need a column of people or households: name it as person or household"
             )
 
     @property
@@ -130,7 +130,7 @@ class Schema:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Columns that an intruder may know; they are masked."""
+        """Columns that an intruder may know; a release masks them."""
         return self._of("key")
 
     @property
@@ -206,7 +206,7 @@ class Schema:
         household: str | None = None,
         pseudonyms: bool = False,
     ) -> Schema:
-        """Give every column of a table one role and one kind, and check that they fit.
+        """Give every column of a table one role and one kind, and check that both fit the values.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Schema:
         keys, confidential, identifiers, other : names
             The roles. Every column needs exactly one.
         kinds : mapping, optional
-            Kinds that differ from what the dtype suggests, such as ``{"zip": "nominal"}``.
+            Kinds that differ from the dtype's suggestion, such as ``{"zip": "nominal"}``.
         orders : mapping, optional
             Levels of ordinal columns, lowest first.
         locations : pairs of names
@@ -272,9 +272,10 @@ class Schema:
 
     @staticmethod
     def infer(frame: Any) -> Proposal:
-        """Propose a schema, with a reason for every column; a person has to confirm it.
+        """Propose a schema, with a reason for every column; a person must confirm it.
 
-        No column is ever proposed as "other": only a person can say that a column is safe as it is.
+        No column is ever proposed as "other": only a person can decide that a column is safe
+        unmasked.
 
         Examples
         --------

@@ -1,8 +1,8 @@
-"""A file's facts beyond its table's values: its form, and what values cannot give back.
+"""Facts about a file beyond the values of its table: its form, and texts that values cannot restore.
 
-47.10 and 47.1 are one number and two texts. A column that is kept as it is must come out as it came in, so
-the reader keeps the texts of columns that cannot be told from their values. They follow the rows of the
-table, never those of a masked column: how a key was written would tell records of a group apart.
+47.10 and 47.1 are one number but two texts. An unmasked column must be written unchanged, so the reader keeps
+the texts of columns that cannot be restored from their values. Masked columns never keep them: the spelling
+of a key could distinguish records of a group.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Source:
     format : str
         Its format, as in `voronym.table.formats`.
     suffix : str
-        Of its name.
+        Suffix of the file.
     reading : Reading
         The declared reading options.
     dialect : Dialect, optional
-        Of a text file.
+        Dialect of a text file; otherwise None.
     spellings : mapping
-        How each column of a text file is written.
+        The spelling of each column of a text file.
     raw : mapping
-        Columns as the file has them, row by row, where values and spelling do not give them back.
+        Columns as in the file, row by row, if values and spelling cannot restore them.
     notes : tuple of str
-        What was found while reading that a person should know; without values.
+        Remarks from reading for the user, without values.
     grouped : tuple of str
         Columns with decimal points that may separate thousands: 7.989 next to 308.
     file : str
@@ -90,14 +90,14 @@ class Source:
         keys: Collection[str],
         order: NDArray[np.int64],
     ) -> Source:
-        """Return what may travel with a release: texts of unchanged columns that are not keys.
+        """Return the part that may go into a release: texts of unchanged columns that are not keys.
 
         Parameters
         ----------
         before, after : narwhals DataFrame
             The table and the masked table, in the same order of rows.
         keys : names
-            Columns that are masked. Their texts stay behind even where a value is as it was.
+            Masked columns. Their texts are dropped, even for unchanged values.
         order : array
             The row of both that each released row is.
         """
@@ -115,11 +115,11 @@ class Source:
         return replace(self, raw=raw)
 
     def neutral(self, names: Collection[str]) -> Source:
-        """Return a source that writes some columns in a form that depends on no single value.
+        """Return a source that writes some columns in a form that no single value can change.
 
-        How many digits stand behind the sign, whether thousands are parted, how days and quotes are written:
-        one record is enough to change that. What all cells share stays, the decimal sign and what is around
-        every number.
+        A single record can change the number of decimals, the thousands separator, or the form of
+        days and quotes, so these are not kept. Features of all cells are kept: the decimal mark, and
+        the text around every number.
         """
         made = {}
         for name, spelling in self.spellings.items():
@@ -143,9 +143,9 @@ class Source:
 
 
 def _one_code(raw: pl.Series, before: Series, after: Series) -> pl.Series | None:
-    """Return the code of all gaps of a key, row by row; None if gaps have several, or new ones came.
+    """Return the common code of a key's gaps, for every row; None if gaps differ or new gaps appeared.
 
-    The same for every row, so it tells no record from another.
+    It is the same in every row, so it distinguishes no records.
     """
     gone, now = (item.is_null().to_numpy() for item in (before, after))
     codes = raw.filter(pl.Series(gone)).unique()
@@ -155,10 +155,10 @@ def _one_code(raw: pl.Series, before: Series, after: Series) -> pl.Series | None
 
 
 def read_again(frame: pl.DataFrame, names: Sequence[str], keys: Collection[str]) -> pl.DataFrame:
-    """Return a release read from its file under its own column names, which may be guarded there.
+    """Return a release read from its file, under its own column names, which may be guarded there.
 
-    Keys that differ in the file count as different. Of other columns the texts are forgotten: who reads
-    1 and 1.0 sees one value, so it counts as one.
+    Keys that differ in the file count as different. The texts of other columns are dropped: readers take
+    1 and 1.0 as one value, so it counts as one.
     """
     new = dict(zip(frame.columns, names, strict=True))
     source, out = source_of(frame), frame.rename(new)
@@ -173,7 +173,7 @@ _SOURCES: dict[int, Source] = {}
 
 
 def attach_source(frame: Any, source: Source | None) -> None:
-    """Remember the file of a table for as long as the table lives."""
+    """Store the file of a table while the table exists."""
     if source is not None:
         native = nw.to_native(frame, pass_through=True)
         _SOURCES[id(native)] = source
@@ -181,8 +181,8 @@ def attach_source(frame: Any, source: Source | None) -> None:
 
 
 def source_of(frame: Any) -> Source | None:
-    """Return the file of a table; None for a table from elsewhere.
+    """Return the file of a table; None for a table without a file.
 
-    A frame that was made from one that was read, by a filter or a join, comes from elsewhere.
+    A frame derived from a read one, by a filter or a join, has no file.
     """
     return _SOURCES.get(id(nw.to_native(frame, pass_through=True)))

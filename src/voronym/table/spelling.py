@@ -1,7 +1,7 @@
 """The spelling of numbers, dates, truth values and gaps in texts.
 
-A column of text becomes numbers or dates only if all of its cells do, gaps aside, and only if there is one
-way to read them; see `numerals` and `moments`. The spelling is kept, to write the column in the same way.
+A column of text becomes numbers or dates only if all cells except gaps can be read so, in only one way; see
+`numerals` and `moments`. The spelling is kept for writing the column.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known about a file before its columns are read.
+    """Facts about a file that help to read its columns.
 
     Parameters
     ----------
     comma : {"always", "clear", "never"}
-        Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
+        Whether 1,5 is a number: always, if it is clear, or only if nothing else fits.
     decimal, thousands, date_format : str, optional
         Declared forms of numbers and dates; "income=." is about the thousands of one column.
     missing : sequence of str
@@ -122,13 +122,13 @@ class Spelling:
     Parameters
     ----------
     form : Number, Moment, Truth or None
-        Of its values; None for texts.
+        Form of its values; None for texts.
     gap : str
-        How a missing value is written.
+        Spelling of a missing value.
     quoted : {"needed", "present", "always"}
-        Which cells have quotes: those that need them, those that are not missing, or all.
+        Quoted cells: only if needed, all that are not missing, or all.
     ranges : bool
-        Whether the column has ranges now, whose ends are written in the form.
+        Whether the column has ranges, whose ends are written in the form.
     """
 
     form: Number | Moment | Truth | None = None
@@ -164,7 +164,7 @@ def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
 
 
 def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Return where a declared code occurs, as a text or as a number: -999, -999.0 and -999,0."""
+    """Return which texts are a declared code, as text or as number: -999, -999.0 and -999,0."""
     result = plain.is_in(list(codes))
     with_comma = plain.str.contains(r",(?:\d{1,2}|\d{4,})$")  # three digits may be thousands
     points = plain.str.replace(",", ".", literal=True).zip_with(with_comma, plain)
@@ -178,9 +178,9 @@ def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
 
 
 def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Return where a declared code occurs in a column of numbers of a known form: -9 is not -9.000.
+    """Return which texts are a declared code, in a column of numbers of a known form: -9 is not -9.000.
 
-    Texts that are not of the form are compared as they are without one.
+    Texts of another form are compared as texts.
     """
     fits = form.fits(plain)
     read = _coded(form.bare(plain), codes).zip_with(fits.fill_null(False), _coded(plain, codes))
@@ -226,8 +226,8 @@ def by_threes(column: pl.Series) -> bool:
 def beside_small(column: pl.Series) -> bool:
     """Whether numbers without a point are all below 1,000, next to several with one: 950 and 1.634.
 
-    Decimals that are cut after three digits have fewer in one value of ten, so that several in a row with
-    three or none are a sign of thousands, whatever other columns have.
+    One in ten decimals ends in a zero and so has fewer than three digits. Several numbers with three
+    decimals or none therefore suggest thousands, whatever other columns have.
     """
     texts = column.str.strip_chars()
     whole = texts.filter(texts.str.contains(r"^[+-]?[0-9]+$"))
@@ -238,7 +238,7 @@ def beside_small(column: pl.Series) -> bool:
 def respell_grouped(
     column: pl.Series, spellings: tuple[pl.Series, Spelling], hints: Hints
 ) -> tuple[pl.Series, Spelling]:
-    """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
+    """Read 1.234 as thousands, in a file whose other columns have decimal commas."""
     codes = hints.codes(column.name)
     plain = gaps(column)
     plain = plain.set(plain.is_in(codes), None)  # -9.000 may be the only one with a point, and no code then
@@ -291,12 +291,12 @@ def form_of(column: pl.Series) -> Number | Moment | Truth | None:
 
 
 def typed(column: pl.Series, *, comma: Comma = "clear", codes: bool = False) -> pl.Series | None:
-    """Return the texts as integers, floats, booleans, dates or times; None if they are nothing of these.
+    """Return the texts as integers, floats, booleans, dates or times; None if they fit none of these.
 
     Parameters
     ----------
     column : pl.Series
-        Of strings.
+        A column of strings.
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number; "clear": unless every comma might as well part thousands.
     codes : bool

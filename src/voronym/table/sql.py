@@ -1,7 +1,7 @@
-"""Tables from a query to DuckDB, SQLite or PostgreSQL. Connections are read-only.
+"""Read tables by a query to DuckDB, SQLite or PostgreSQL, over read-only connections.
 
-Passwords and values stay out of messages: of a failed query only what the server says about its grammar or
-its names is passed on.
+Messages contain no passwords and no values: from a failed query only the server's remarks on grammar and
+names are shown.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def read_database(path: Path, query: str | None) -> pl.DataFrame:
-    """Run a query on a DuckDB or SQLite file; its first bytes tell which."""
+    """Run a query on a DuckDB or SQLite file, recognised by its first bytes."""
     with path.open("rb") as file:
         start = file.read(16)
     if start == SQLITE_MAGIC:
         return _sqlite(path, query)
     if start[8:12] == b"DUCK":
         return _duckdb(path, query)
-    raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, whatever its suffix says")
+    raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, although its suffix says so")
 
 
 def tables_of(path: Path) -> list[str]:
@@ -72,7 +72,7 @@ def _duckdb(path: Path, query: str | None) -> pl.DataFrame:
 
 
 def _relation(relation: Any) -> pl.DataFrame:
-    """Fetch a DuckDB relation; instants travel as whole microseconds, which needs no further library."""
+    """Fetch a DuckDB relation; instants are passed as whole microseconds, without a further library."""
     if relation is None:
         raise ReadError("the query gives no table; it should be a select")
     names, zoned = (
@@ -101,7 +101,7 @@ def connect_postgresql(address: str, failure: type[ReadError] | type[WriteError]
 
 
 def postgresql_reason(error: BaseException) -> str | None:
-    """Return PostgreSQL's reason for a refusal, without a value; None for other errors."""
+    """Return PostgreSQL's reason for a refusal, without values; None for errors of other libraries."""
     import psycopg
 
     if not isinstance(error, psycopg.Error):
@@ -111,7 +111,7 @@ def postgresql_reason(error: BaseException) -> str | None:
 
 
 def read_postgresql(address: str, query: str | None, rows: int | None = None) -> Iterator[pl.DataFrame]:
-    """Run a query on a PostgreSQL server, in a read-only transaction; give all rows, or some at a time."""
+    """Run a query on a PostgreSQL server, read-only; yield all rows, or ``rows`` at a time."""
     if query is None:
         raise ReadError("a database needs a query, such as query='select * from patients'")
     connection = connect_postgresql(address, ReadError)

@@ -1,8 +1,8 @@
 """SPSS, Stata and SAS files through pyreadstat, with their value labels.
 
-A column all of whose values have labels is read as categories, named by the labels; SPSS's measure "ordinal"
-makes their order count. Where only some values have labels (99 = "refused" in an age), the numbers stay.
-Doubles that are all whole numbers become integers: the formats have no other way to say so.
+If all values of a column have labels, it is read as categories named by the labels; SPSS's measure "ordinal"
+makes them ordered. If only some values have labels (99 = "refused" in an age), the numbers stay. Doubles that
+are all whole become integers, because the formats have no integers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _pyreadstat() -> Any:
 
 
 def read_file(path: Path, *, suffix: str, reading: Reading | None = None) -> pl.DataFrame:
-    """Read a statistical file, labels kept as categories; codes that mean "missing" are missing."""
+    """Read a statistical file; labels become categories, and codes that mean "missing" become missing."""
     reading = Reading() if reading is None else reading
     frame, meta = _read(path, suffix, reading.encoding)
     measures = {name: item for name, item in (meta.variable_measure or {}).items() if item != "unknown"}
@@ -101,7 +101,7 @@ def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, 
             )
     except (MissingExtraError, MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # what a damaged file makes it stumble over
+    except (Exception, pl.exceptions.PanicException) as error:  # errors of the library on damaged files
         raise ReadError(
             f"{path.name!r} could not be read as {suffix} ({type(error).__name__}); it may be damaged, "
             "of another format, or in another encoding"
@@ -148,7 +148,7 @@ def _warn_of_dates(name: str, count: int) -> None:
 
 
 def _user_missing(column: pl.Series, ranges: list[dict[str, Any]]) -> pl.Series:
-    """Return where a column has a code that the file declares missing."""
+    """Return which values of a column are codes that the file declares missing."""
     out = pl.Series([False]).new_from_index(0, len(column))
     for item in ranges:
         low, high = item["lo"], item["hi"]
@@ -199,9 +199,9 @@ def write_file(
 ) -> None:
     """Write an SPSS ("sav", "zsav") or Stata ("dta") file; categories and booleans become labelled codes.
 
-    The codes are those of the file that the categories were read from, else numbers from 1. ``known`` are the
-    labels of that file: of variables, and of single numbers. Labels of values that no row has are left out.
-    ``raw`` has the codes that stood where a value was missing.
+    The codes are those of the file that the categories were read from, or numbers from 1. ``known`` has
+    the labels of that file, for variables and single numbers. Labels of unused values are omitted.
+    ``raw`` has the original codes of missing values.
     """
     library, known = _pyreadstat(), Labels() if known is None else known.only(frame.columns)
     spss = kind != "dta"

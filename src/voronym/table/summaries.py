@@ -1,7 +1,7 @@
-"""Summaries of columns that merge: counts, ranges and exact sums, in any order to the same.
+"""Summaries of columns that merge: counts, ranges and exact sums, with the same result in any order.
 
-A table in memory has one summary of each column. A data set of many parts has one for each part, and their
-merger is what the encoders of keys are built from, and what models compare classes with.
+A table in memory has one summary per column. A data set of many parts has one per part. Encoders and models
+use the merged summaries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from voronym.table.table import Table
 from voronym.table.values import Values
 
 MOST_LEVELS = 200_000
-"""Largest number of distinct values of a confidential column that a model looks at, over all parts."""
+"""Largest number of distinct values of a confidential column in a model, over all parts."""
 
 
 def wider(kind: Any, other: Any) -> Any:
@@ -84,7 +84,7 @@ class LevelCounts:
         return sorted(self.counts, key=str)
 
     def series(self, name: str) -> pl.Series:
-        """Return the values, sorted, and a missing one behind them."""
+        """Return the sorted values, followed by a missing one."""
         return pl.Series(name, [*self.ordered, None], dtype=self.dtype, strict=False)
 
 
@@ -116,7 +116,7 @@ class NumberSummary:
 
     @classmethod
     def of(cls, values: Values, column: Column) -> NumberSummary:
-        """Look at the numbers of a column."""
+        """Summarise the numbers of a column."""
         result = values.numbers
         _refuse_infinite(result, column)
         native: pl.Series = values.series.to_native()
@@ -140,7 +140,7 @@ class NumberSummary:
         return out
 
     def example(self, name: str) -> pl.Series:
-        """Return a value of the column, or a missing one of its type."""
+        """Return an example value of the column, or a missing one of its type."""
         return (self.like if len(self.like) else pl.Series(name, [None], dtype=self.dtype)).alias(name)
 
     def merge(self, other: NumberSummary) -> None:
@@ -187,7 +187,7 @@ class PlaceSummary:
 
     @classmethod
     def of(cls, lat: Values, lon: Values) -> PlaceSummary:
-        """Look at two columns of degrees."""
+        """Summarise two columns of degrees."""
         probe = Location.__new__(Location)
         mask = lat.missing | lon.missing
         angles = probe._angles(lat, lon, mask)
@@ -198,7 +198,7 @@ class PlaceSummary:
         return cls(like, int(mask.sum()), sums, ranges)
 
     def examples(self, columns: tuple[str, str]) -> list[pl.Series]:
-        """Return a value of each column, or a missing one of its type."""
+        """Return an example value of each column, or a missing one of its type."""
         return [
             like if len(like) else pl.Series(name, [None], dtype=like.dtype)
             for name, like in zip(columns, self.likes, strict=True)

@@ -31,9 +31,9 @@ from voronym.table.values import Columns, Values
 class Table(Columns):
     """The columns that a release may use, with roles and kinds, without identifiers.
 
-    Made by `Table.of`. After that no code wraps a data frame, reads texts as numbers or looks for distinct
-    values again: every answer about a column is cached. A table is never changed; `rows`, `select` and `like`
-    return new ones.
+    Made by `Table.of`. Answers about a column are cached, so no later code wraps a data frame, reads
+    texts as numbers or searches distinct values again. A table is never changed; `rows`, `select` and
+    `like` return new ones.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ class Table(Columns):
         super().__init__(frame, known)
         self.schema = schema
         self.source = source
-        """The file that the table was read from: its dialect, and texts that values do not give back."""
+        """The file of the table: its dialect, and texts that values cannot restore."""
         self.units = units
         """People or households behind the rows, if rows are not people."""
         self.totals = totals
-        """What is known of all parts, where the table is a part of a larger one."""
+        """Totals over all parts, if the table is a part of a larger one; otherwise None."""
         self._early: tuple[Doubt, ...] = ()
         self.labels = labels
-        """Labels of variables and values, where the table was read from a statistical file."""
+        """Labels of variables and values, if the table comes from a statistical file; otherwise None."""
 
     @classmethod
     def of(cls, data: Any, schema: Schema | None = None, *, only: Sequence[str] | None = None) -> Table:
@@ -93,7 +93,7 @@ class Table(Columns):
         if isinstance(data, Table) and schema in (None, data.schema):
             return data if only is None else data.select(only)
         if schema is None:
-            raise SchemaError("a table needs a schema: say which columns are keys; see Schema.build")
+            raise SchemaError("a table needs a schema: name the keys; see Schema.build")
         return cls._made(data if isinstance(data, Columns) else Columns(load(data)), schema, only)
 
     @classmethod
@@ -113,14 +113,14 @@ class Table(Columns):
     def _made(cls, given: Columns, schema: Schema, only: Sequence[str] | None) -> Table:
         kept = _kept(given, schema, only)
         labels = labels_of(given.frame)
-        if labels is not None:  # those of identifiers may be names
+        if labels is not None:  # labels of identifiers may be names
             labels = labels.only(kept)
         source = source_of(given.frame)
         part = Columns(given.frame.select(kept), given._values)
         made, source = conformed(part, schema, None if source is None else source.only(kept))
         attach(made.frame.to_native(), labels)  # selecting columns made another frame
         table = cls(made.frame, schema, labels, made._values, source)
-        if only is None:  # what identifiers give away is seen before they are gone
+        if only is None:  # doubts about identifiers are found before they are dropped
             table.units = Units.of(given, schema)
             table._early = about_table(given, schema)
         return table
@@ -148,7 +148,7 @@ class Table(Columns):
         return self[name].levels
 
     def missing(self, name: str) -> NDArray[np.bool_]:
-        """Return where a column is missing."""
+        """Return which values of a column are missing."""
         return self[name].missing
 
     def numbers(self, name: str) -> NDArray[Any]:
@@ -183,7 +183,7 @@ class Table(Columns):
         return self.units.heads(classes.labels, len(classes.sizes))
 
     def within(self, stratum: tuple[Any, ...]) -> Table:
-        """Return the same table, judged within a stratum: its values, in the order of the strata."""
+        """Return the same table, judged within a stratum, which is given by its values."""
         if self.totals is None:
             return self
         totals = self.totals.within(stratum)
@@ -208,9 +208,10 @@ class Table(Columns):
     def like(self, frame: Frame, source: Source | None = None, *, units: Units | None = None) -> Table:
         """Return a table of this schema from a frame with values of this table.
 
-        Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
-        not converted. Texts of the file belong to its rows and are dropped, unless ``source`` has them.
-        ``units`` are those of its rows; by default this table's, if the number of rows is the same.
+        Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table,
+        so it is not converted. Texts of the file belong to the old rows and are dropped, unless
+        ``source`` has new ones. ``units`` are those of the new rows; by default this table's, if the
+        number of rows is equal.
         """
         if source is None and self.source is not None:
             source = replace(self.source, raw={})
@@ -230,7 +231,7 @@ class Table(Columns):
         return Table(self.frame, schema, labels, source=source, units=self.units, totals=self.totals)
 
     def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
-        """Return the spelling of ranges in the file, by that of its numbers or dates."""
+        """Return the spelling of ranges in the file, derived from its spelling of numbers or dates."""
         made = {}
         for column in schema:
             if not column.ranges or column.name not in self.schema or self.source is None:

@@ -16,20 +16,21 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Figures of all parts together, for the records of one.
+    """Figures over all parts of a data set, for judging the records of one part.
 
     Parameters
     ----------
     rows : int
-        Records in all; of people, who count once for each different value, their pairs.
+        Number of records; for people, who count once for each distinct value, the number of such pairs.
     codec : Codec
-        How the keys of all become numbers.
+        The codec of all keys.
     levels : mapping
         The levels of the confidential columns, and how many records have each.
     strata : mapping
-        By the values of a stratum, how many of its records have each level of each column, missing last.
+        For the values of each stratum, the number of its records with each level of each column, missing
+        last.
     stratum : tuple, optional
-        The stratum that the records are of, where they are judged within it.
+        The stratum of the records, if they are judged within it.
     """
 
     rows: int
@@ -43,7 +44,7 @@ class Totals:
         return replace(self, stratum=stratum) if self.strata else self
 
     def counts(self, name: str) -> Ints:
-        """Return the number of records with each level of a column; the last is missing, if it occurs."""
+        """Return the number of records with each level of a column; missing last, if it occurs."""
         known = self.levels[name]
         if self.stratum is not None:
             counted = self.strata[self.stratum][name]

@@ -1,4 +1,4 @@
-"""A table as delimited text, in the dialect of its source or in another one."""
+"""Write a table as delimited text, in the dialect of its source or another one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write_frame(
     path : Path
         The file; ``.gz`` or ``.zst`` at its end packs it.
     dialect : Dialect, optional
-        How to write it; commas, UTF-8 and line feeds by default.
+        The dialect; commas, UTF-8 and line feeds by default.
     source : Source, optional
         The text file that it came from: columns are spelled as they are there, and texts that it holds are
         written instead of the values they belong to.

@@ -90,9 +90,10 @@ def first_of_each(*codes: Ints) -> Ints:
 
 
 def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
-    """Return a random pseudonym for each row: equal for equal codes, and none for codes in ``bare``.
+    """Return a random pseudonym for each row: equal for equal codes, None for codes in ``bare``.
 
-    They are drawn afresh each time and never from a seed: two releases must not be joined by them.
+    Pseudonyms are drawn again each time and never from a seed, so that two releases cannot be joined by
+    them.
     """
     many = int(codes.max()) + 1
     width = len(str(many))
@@ -103,7 +104,7 @@ def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
 
 
 def _closed(codes: Ints, before: int) -> Ints:
-    """Return the same units, renumbered from 0, if there are fewer rows than before."""
+    """Return the units, renumbered from 0 after rows were removed."""
     if len(codes) == before:
         return codes
     return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -15,10 +15,10 @@ from voronym.table.frame import Frame, Series
 
 
 class Values:
-    """A column and cached answers about it, each computed on first use.
+    """A column and cached facts about it, each computed on first use.
 
-    Reading a schema, encoding, comparing and measuring all ask the same questions. With one `Values` per
-    column they share the answers, and nothing is factorised twice.
+    Reading a schema, encoding, comparing and measuring use the same facts, so nothing is factorised
+    twice.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Values:
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """Where the column is missing."""
+        """Which values are missing, as an array of booleans."""
         return _read_only(_frame.missing(self.series))
 
     @cached_property
@@ -82,12 +82,12 @@ class Values:
 
 
 class Columns:
-    """A frame whose columns are examined once; `voronym.table.Table` adds a schema.
+    """A frame with cached facts about its columns; `voronym.table.Table` adds a schema.
 
     Parameters
     ----------
     frame : narwhals DataFrame
-        As `voronym.table.frame.as_frame` makes it. It must not be changed afterwards.
+        A frame from `voronym.table.frame.as_frame`. It must not be changed afterwards.
     known : mapping, optional
         Columns of the frame about which something is known already.
     """
@@ -98,7 +98,7 @@ class Columns:
 
     @staticmethod
     def at_door(data: Any) -> Columns:
-        """Wrap a user's data frame; wrapped columns stay the same object."""
+        """Wrap a user's data frame; an already wrapped one is returned unchanged."""
         return data if isinstance(data, Columns) else Columns(_frame.as_frame(data))
 
     @property

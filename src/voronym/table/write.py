@@ -1,9 +1,9 @@
 """Write a release to a file, count its key combinations in the written bytes, and only then publish it.
 
-The file is made in a hidden folder next to its place, flushed to the disk, re-read by `check`, which shares
-no code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever
-happens before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it
-was.
+The file is made in a hidden folder next to its place, flushed to the disk, and read again by `check`, which
+shares no code with the writers. It moves to its place if the count holds (see `voronym.core.atomic`). If
+anything fails before, such as a count, a full disk or Ctrl-C, no new file is left and an existing file stays
+unchanged.
 """
 
 from __future__ import annotations
@@ -94,26 +94,26 @@ def write(
     keys : names
         The key columns.
     k : int
-        How often every combination has to occur.
+        Smallest number of records for every combination.
     overwrite : bool
-        Replace an existing file; otherwise it is refused.
+        Whether to replace an existing file; otherwise it is refused.
     delimiter : str, optional
-        Of a text file; that of the source, or a comma, or a tab for .tsv.
+        Delimiter of a text file; by default the source's, or a comma, or a tab for .tsv.
     format : str, optional
-        "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
+        "csv", "parquet", "arrow", "sav" or "dta", if the suffix does not show it.
     labels : Labels, optional
-        Of variables and values, for .sav and .dta: `labels_of` the table that was read.
+        Labels of variables and values, for .sav and .dta: `labels_of` the table that was read.
     source : Source, optional
         The file that the table came from: a text file is written in its dialect, see `source_of`.
     style : mapping, optional
-        What of the dialect is to be otherwise: ``encoding``, ``decimal``, ``thousands``, ``date_format``,
-        ``newline``.
+        Changes of the dialect: ``encoding``, ``decimal``, ``thousands``, ``date_format``, ``newline``.
     guard : bool
         Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
     table_name : str, optional
-        Of the table of a database, or the sheet of a spreadsheet; "release" by default.
+        Name of the table in a database, or of the sheet in a spreadsheet; "release" by default.
     verify : callable, optional
-        Called with the path of the finished file before it gets its name; it raises where the file must not.
+        Called with the path of the finished file before it gets its name; it raises to reject the
+        file.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _reason(error: BaseException, target: Path) -> str:
 
 
 def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
-    """Return the dialect of the text file to write: that of its source, or the requested one."""
+    """Return the dialect of the text file to write: the source's, with the requested changes."""
     suffix = suffix_of(target)
     dialect = Dialect() if source is None or source.dialect is None else source.dialect
     if suffix == ".tsv" or (dialect.delimiter == "\t" and source is not None and source.suffix == ".tsv"):
@@ -277,7 +277,7 @@ def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002
 
 @contextmanager
 def to_stdout() -> Iterator[Path]:
-    """Yield a temporary path whose file goes to standard output when complete."""
+    """Yield a temporary path; its complete file goes to standard output."""
     with passing_folder() as folder:
         path = folder / "release.csv"
         yield path
@@ -303,7 +303,7 @@ LONGEST = 255
 
 
 def refuse_long(target: Path) -> None:
-    """Refuse a name that no file can have."""
+    """Refuse a name that is too long for a file."""
     if len(os.fsencode(target.name)) > LONGEST:
         raise WriteError(f"the name {target.name[:20] + '…'!r} is too long for a file; choose a shorter one")
 
@@ -364,7 +364,7 @@ def _write(
 
 
 def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
-    """Count in the file, with code that shares nothing with the writer."""
+    """Count in the written file, with code that shares nothing with the writer."""
     return FORMATS[kind].count(path, keys, how)  # type: ignore[misc]
 
 

@@ -18,11 +18,11 @@ from voronym.web.attempts import Run
 from voronym.web.desk import Desk, Table
 
 FORM, FIELDS = 4 << 20, 40_000
-"""Largest number of bytes and of fields of a form."""
+"""Limits of a form: bytes, and number of fields."""
 
 
 class NotThere(Exception):  # noqa: N818 - a page that is not there
-    """Raised for a missing table, run or file."""
+    """Raised if a table, run or file does not exist."""
 
 
 def desk_of(request: Request) -> Desk:
@@ -58,7 +58,7 @@ async def body_of(request: Request, limit: int) -> bytes:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Read the fields of a form; the last one of a repeated field counts."""
+    """Read the fields of a form; for a repeated field, keep the last value."""
     try:
         text = (await body_of(request, FORM)).decode()
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS, errors="strict"))
@@ -71,7 +71,7 @@ async def form_of(request: Request) -> dict[str, str]:
 async def uploaded(
     request: Request, reading: Mapping[str, Any] | None = None, *, judging: bool = False
 ) -> Table:
-    """Store an uploaded file on the desk; a failed upload leaves nothing."""
+    """Store an uploaded file on the desk; remove it if the upload fails."""
     desk = desk_of(request)
     label = intake.label_of(request.query_params.get("name", ""))
     intake.check_suffix(label)
@@ -85,7 +85,7 @@ async def uploaded(
 
 
 def beside(error: VoronymError, field: str) -> JSONResponse:
-    """Answer with a sentence next to the field it concerns."""
+    """Answer with an error message and the field that it belongs to."""
     return JSONResponse({"error": error.worded("page"), "field": field}, 422)
 
 
@@ -107,7 +107,7 @@ async def missing(request: Request, _: Exception) -> HTMLResponse:
 
 
 async def defect(_: Request, error: Exception) -> HTMLResponse:
-    """Answer that an internal error occurred; show only type and place, as its text might quote a cell."""
+    """Answer that an internal error occurred; show only its type and place, not its text."""
     if os.environ.get("VORONYM_DEBUG"):
         traceback.print_exception(error)
     where = traceback.extract_tb(error.__traceback__)[-1]

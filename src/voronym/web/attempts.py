@@ -1,4 +1,4 @@
-"""The attempts on a table: runs, previews, and what waits for a run."""
+"""Attempts on a table: runs, previews, and choices that wait for their table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVER = ("done", "failed", "cancelled")
 
 @dataclass
 class Run:
-    """One attempt at a release."""
+    """An attempt to make a release."""
 
     number: int
     settings: Settings
@@ -39,7 +39,7 @@ class Run:
     task: list[int] = field(default_factory=list)
     wished: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
-    """The reading options of the table at that time."""
+    """The options with which the table was read for this run."""
     book: Book | None = None
     """The ledger that it was made with."""
 
@@ -54,7 +54,7 @@ class Run:
         return self.state in OVER
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Remember the progress; losses and bounds stay visible when a later report has none."""
+        """Store a progress report; keep the last loss and bound if it has none."""
         progress = result.get("progress")
         if progress is not None:
             self.progress, self.reports = progress, self.reports + 1
@@ -64,12 +64,12 @@ class Run:
 
 @dataclass
 class Sketch:
-    """The preview of a release by the present choices: its figures so far, and the loss at other k."""
+    """The preview of a release with the current choices: figures so far, and the loss at other k."""
 
     settings: Settings
     points: dict[int, dict[str, Any]] = field(default_factory=dict)
     shown: dict[str, Any] = field(default_factory=dict)
-    """Figures, rows and ladder at the chosen k; those of the whole table replace a sample's."""
+    """Figures, rows and ladder at the chosen k; results of the whole table replace those of the sample."""
     sample: dict[str, int] = field(default_factory=dict)
     between: list[float] = field(default_factory=list)
     """The expected range of the whole table's loss, if a sample was tried."""
@@ -80,7 +80,7 @@ class Sketch:
     task: list[int] = field(default_factory=list)
     work: asyncio.Task[None] | None = None
     everything: bool = False
-    """Whether a large table is tried as a whole."""
+    """Whether a large table is previewed as a whole instead of a sample."""
     done: float = 0.0
     started: float = field(default_factory=monotonic)
     news: int = 0
@@ -106,7 +106,7 @@ class Sketch:
         return f"{self.started}-{self.news}"
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Accept a point, or all figures; better measurements replace earlier ones."""
+        """Store a point or further figures of the preview; they replace earlier values."""
         if "point" in result:
             self.points[result["point"]["k"]] = result["point"]
         self.shown = {**self.shown, **result.get("shown", {})}
@@ -126,11 +126,11 @@ class Waiting:
     settings : Settings
         The choices.
     reading : mapping
-        How the table is read.
+        Reading options of the table.
     files : mapping
         Names and texts of the files.
     notes : mapping
-        What was ``taken`` from a project of another program, and what was ``left``.
+        Settings ``taken`` from a project of another program, and settings ``left`` out.
     """
 
     settings: Settings

@@ -48,14 +48,14 @@ from voronym.web.settings import Settings, choices_in, labelled, refuse_files
 from voronym.web.shown import release_view
 
 MOST_KEYS = 15
-"""Number of keys up to which all pairs of them are counted."""
+"""Up to this number of keys, all pairs of keys are counted."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
-"""Choices with a place on the page for their errors; all others use "options"."""
+"""Choices with their own place for errors on the page; errors of other choices appear under "options"."""
 
 
 FILES = ("models", "steps", "policy", "population", "facts")
-"""Choices that may name files, each checked where it is shown."""
+"""Choices whose values may name files."""
 
 
 class Wishes:
@@ -86,7 +86,7 @@ class Wishes:
 
 
 class Bench:
-    """A table with a process of its own."""
+    """A table and the tasks on it, in a separate process."""
 
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
@@ -103,7 +103,7 @@ class Bench:
     def frame(self) -> pl.DataFrame:
         """The table as read."""
         if self._frame is None:
-            raise InputError("no table was read yet")
+            raise InputError("no table is open: open one first")
         return self._frame
 
     def open(
@@ -120,13 +120,13 @@ class Bench:
         Parameters
         ----------
         _ : Wishes
-            Not asked: reading takes a moment.
+            Unused: reading is quick.
         path : str
             The file.
         reading : mapping
-            What is known about it.
+            The declared dialect.
         limits : mapping, optional
-            Of an upload: ``unpacked`` bytes and ``columns``.
+            Limits of an upload: ``unpacked`` bytes and ``columns``.
         given : str, optional
             The folder of files that choices may name.
         """
@@ -201,7 +201,7 @@ class Bench:
         except VoronymError as error:
             return {"errors": errors | {"columns": str(error)}}
         sound: dict[str, Any] = {}
-        for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
+        for name in ReleaseChoices.names() if not errors else ():  # choices that name files are not checked
             if name not in chosen.choices:
                 continue
             if wrong := _each_wrong(table, name, chosen.get(name), sound):
@@ -214,7 +214,7 @@ class Bench:
                 f"{listed}: this is about earlier releases, which a ledger knows: open one below"
             )
         private = any(str(model).partition("=")[0].strip() == "dp" for model in chosen.models)
-        named = chosen.policy is not None or private  # a policy says which k, and ε needs none
+        named = chosen.policy is not None or private  # a policy sets k, and ε needs none
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
@@ -246,7 +246,7 @@ class Bench:
         ledger: list[str] | None = None,
         everything: bool = False,
     ) -> dict[str, Any]:
-        """Preview a release by these choices; it is kept for a run with the same ones."""
+        """Preview a release with these choices, and keep it for a run with the same choices."""
         chosen, self._made = Settings.of_plain(settings), None
         many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
@@ -346,13 +346,13 @@ def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
 
 
 def _warm_up() -> None:
-    """Load the kernels while the user looks at the first rows, so that the picture comes within seconds."""
+    """Load the kernels while the user looks at the first rows, so that the first picture appears sooner."""
     with contextlib.suppress(VoronymError):
         compare(datasets.hospital(40), keys=["age", "weight"], k=[3], methods=["mdav"])
 
 
 def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) -> dict[str, str]:
-    """Return the errors of a choice, by the field that shows it; of several steps, of each."""
+    """Return the errors of a choice by its field; for several steps, one for each."""
     if name == "steps" and isinstance(value, (list, tuple)) and len(value) > 1:
         wrong = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
         if wrong:
@@ -373,12 +373,12 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
 
 
 def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None = None) -> str:
-    """Return the error of one choice among valid others; nothing if it is valid."""
+    """Return the error of one choice, checked together with valid others; "" if it is valid."""
     try:
         choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
         made = Recipe(table.schema, **{**(beside or {}), **choice})
         if name == "device":
-            choose(value)  # says why there is none
+            choose(value)  # raises with the reason if there is none
         asks = name == "k" or (name == "models" and value)
         if asks and (made.private is None or made.required_k > 1):  # ε needs no k
             check_k(made.required_k, table.n)

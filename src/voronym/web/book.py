@@ -1,7 +1,7 @@
-"""Monthly releases on the page: the ledger is uploaded, and downloaded with the release.
+"""Monthly releases on the page: users upload their ledger, and download it with the release.
 
-The page keeps no files, so the ledger that somebody gives is never changed. A run works on a copy, enters its
-release there, and puts both into one download: the download of a release includes the ledger that knows it.
+The page keeps no files, and an uploaded ledger is never changed. A run works on a copy, enters its release
+there, and puts both into one download. So a downloaded release always comes with the ledger that lists it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Book:
     label : str
         Its name.
     path : str
-        The file that was given; empty where a ledger begins.
+        The uploaded file; "" for a new ledger.
     entries : list of dict
         The releases in it.
     """
@@ -77,7 +77,7 @@ def copy_to(folder: Path, path: str) -> str:
 
 
 def packed(folder: Path, release: str, label: str) -> None:
-    """Pack a release, which may be a folder of files, and its ledger into one download."""
+    """Pack a release (a file or a folder) and its ledger into one zip file."""
     made = folder / release
     with zipfile.ZipFile(folder / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(made.rglob("*")) if made.is_dir() else [made]:

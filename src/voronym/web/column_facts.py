@@ -23,7 +23,7 @@ def column_facts(column: pl.Series) -> dict[str, Any]:
     try:
         distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
         examples = [shown_text(value) for value in often[column.name].to_list()] if column.name else []
-    except Exception:  # what Polars cannot count has no examples
+    except Exception:  # a column that Polars cannot count has no examples
         distinct, examples = None, []
     missing = int(column.null_count())
     return {
@@ -42,7 +42,7 @@ def _bars(column: pl.Series) -> list[int]:
             values = values[np.isfinite(values)]
             return np.histogram(values, BARS)[0].tolist() if len(values) else []
         return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
-    except Exception:  # what Polars cannot count has no histogram
+    except Exception:  # a column that Polars cannot count has no histogram
         return []
 
 

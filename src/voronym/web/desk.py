@@ -1,4 +1,4 @@
-"""The desk: tables, their choices and their runs. One run works, three wait."""
+"""The desk: open tables with their choices and runs. One run works, up to three wait."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Table:
         self.book: Book | None = None
         """The ledger of earlier releases."""
         self.taken: list[Run] = []
-        """Runs with a ledger whose release was downloaded."""
+        """Runs with a ledger whose releases were downloaded."""
         self.notes: dict[str, list[str]] = {}
-        """What was taken from a project of another program, and what was not."""
+        """Notes on imported projects: the settings taken over, and the settings left out."""
         self.given = folder / "given"
         """Where files lie that choices name: a policy, a population, a table that a policy needs."""
         self.given.mkdir(mode=0o700, exist_ok=True)
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def suffix(self) -> str:
-        """Suffix of the release: that of the table, if it can be written."""
+        """Suffix of the release: the table's, or ".csv" if that format cannot be written."""
         name = by_suffix(suffix_of(self.path))
         written = name is not None and FORMATS[name].write is not None and not FORMATS[name].database
         return suffix_of(self.path) if written else ".csv"
@@ -91,7 +91,7 @@ class Table:
         return chosen.command(self.label, reading, name, None if book is None else book.label)
 
     async def open(self, reading: dict[str, Any]) -> None:
-        """Read the table, or read it again in another way; its choices begin again."""
+        """Read the table, or read it again with other options; all choices are reset."""
         if any(not run.over for run in self.runs):
             raise InputError(
                 "a run of this table is at work or waits, and uses the table as it was read before: wait "
@@ -125,7 +125,7 @@ class Table:
         return self._process
 
     async def worker(self) -> Process:
-        """Return the worker that holds the table; replace one that was ended, and read the table again."""
+        """Return the worker that holds the table; if it ended, start another one and read the table again."""
         async with self._lock:
             for last in (False, True):  # the spare one may have been ended, too
                 try:
@@ -139,7 +139,7 @@ class Table:
             return self._process
 
     async def ask(self, do: str, **given: Any) -> Any:
-        """Ask the worker a short question; if it has ended, start another one, once."""
+        """Ask the worker a short question; if the worker has ended, try once more with a new one."""
         try:
             return await (await self.worker()).ask(do, **given)
         except Refused as error:
@@ -148,7 +148,7 @@ class Table:
         return await (await self.worker()).ask(do, **given)
 
     async def draw(self, *, everything: bool = False) -> Sketch:
-        """Return the preview for the settings, started if needed; an older one is given up."""
+        """Return the preview for the current settings; start it if needed, and stop an older one."""
         drawn = self.sketch
         if drawn is None or drawn.settings != self.settings or (everything and not drawn.everything):
             await self._stop_sketch()
@@ -178,7 +178,7 @@ class Table:
             await self._process.wish(sketch.task[0], "cancel")
 
     async def remember(self, book: Book | None) -> None:
-        """Take another ledger, or none, and draw the preview again."""
+        """Use another ledger, or none (None), and draw the preview again."""
         await self._stop_sketch()
         self.book = book
 
@@ -234,7 +234,7 @@ class Table:
 
     @property
     def pid(self) -> int | None:
-        """Process number of its worker, if there is one."""
+        """Process id of its worker; None without a worker."""
         return None if self._process is None or not self._process.alive else self._process.pid
 
     def give_up(self) -> Process | None:
@@ -276,7 +276,7 @@ class Desk:
         self._loop: asyncio.Task[None] | None = None
 
     def prepare(self) -> None:
-        """Start a worker for the next table in advance: starting one takes a second or two."""
+        """Start a worker for the next table in advance, because a start takes one or two seconds."""
         if self._spare is None:
             self._spare = asyncio.create_task(Process.start(self.memory))
 
@@ -292,7 +292,7 @@ class Desk:
         return process
 
     def place(self) -> Path:
-        """Make a folder for one table; refuse if the desk is full."""
+        """Make a folder for one table; refuse if the desk holds its maximum of tables."""
         if len(self.tables) >= TABLES:
             raise InputError(f"{TABLES} tables are open, the most that fit: forget one of them first")
         folder = self.folder / secrets.token_hex(8)
@@ -310,7 +310,7 @@ class Desk:
         judging: bool = False,
         waiting: Waiting | None = None,
     ) -> Table:
-        """Put a table on the desk; an unreadable one leaves nothing behind."""
+        """Put a table on the desk; if it cannot be read, remove all traces."""
         table = Table(self, path, label, folder, limits)
         table.judging = judging
         before = self.waiting
@@ -331,7 +331,7 @@ class Desk:
         return table
 
     async def _take_back(self, table: Table, error: BaseException) -> None:
-        """Keep the worker of an unreadable table for the next one: it holds no trace."""
+        """Keep the worker of an unreadable table for the next table: it holds no data."""
         process = table.give_up()
         if process is None:
             return

@@ -23,10 +23,10 @@ def plain_name(method: str) -> str:
 def cost_by_k(
     points: Sequence[dict[str, Any]], k: int | None, pins: Mapping[str, tuple[int, float]] | None = None
 ) -> Markup:
-    """Draw the loss at each k that was tried, with all choices in; the chosen one has a ring.
+    """Draw the loss at each k that was tried, with all other choices in force; a ring marks the chosen k.
 
-    A mark that is not filled is an estimate, from a sample or by a quicker method. A click on a mark, or near
-    it, chooses its k and nothing else. Pinned alternatives, by letter, stand at their own k and loss.
+    Hollow marks are estimates, from a sample or by a quicker method. A click on or near a mark chooses
+    its k. Pinned alternatives appear as letters at their k and loss.
     """
     pins = pins or {}
     most = max([point["loss"] for point in points] + [loss for _, loss in pins.values()])
@@ -62,7 +62,7 @@ def cost_by_k(
 
 
 def histogram(bars: Sequence[int]) -> Markup:
-    """Draw counts as small pillars; the words next to it say the same."""
+    """Draw counts as small bars; the text next to them has the same information."""
     if not bars or max(bars) <= 0:
         return Markup("")
     wide, tall, most = 84.0, 22.0, max(bars)

@@ -16,7 +16,7 @@ from voronym.web.settings import Settings, number
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet", "query")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
-"""Models with fields of their own, and the first values."""
+"""Models with their own fields on the page, and the first values of these fields."""
 OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics", "hierarchies")
 """Choices by column that have a field at each column."""
 FURTHER = (
@@ -24,7 +24,7 @@ FURTHER = (
     "facts", "headroom", "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds",
     "drop_undeclared",
 )  # fmt: skip
-"""Choices without a place of their own: their fields are made from their declarations."""
+"""Choices without their own place: their fields are generated from their declarations."""
 Fields = Mapping[str, str]
 
 
@@ -151,7 +151,7 @@ def _bare(value: Sequence[Any]) -> bool:
 
 
 def kept(settings: Settings) -> list[str]:
-    """Return the columns that a release keeps unchanged; one of them may be the weights."""
+    """Return the columns that a release keeps unchanged; the weights can be one of them."""
     return [*settings.of("other"), *settings.of("confidential")]
 
 
@@ -194,7 +194,7 @@ def protection_of(fields: Fields, before: Settings, names: Sequence[str]) -> Set
 
 
 def further_of(fields: Fields) -> dict[str, Any]:
-    """Return the choices whose fields are made from their declarations; a form without one leaves it."""
+    """Return the values of generated fields; a field that is missing in the form keeps its value."""
     return {name: _read(name, fields[f"further-{name}"]) for name in FURTHER if f"further-{name}" in fields}
 
 
@@ -256,7 +256,7 @@ def protection_fields(settings: Settings, names: Sequence[str]) -> dict[str, str
 def patched(
     changed: Fields, settings: Settings, columns: Sequence[Mapping[str, Any]], screen: str
 ) -> Settings:
-    """Return settings with some fields of a form changed; other changes made meanwhile stay."""
+    """Return the settings with some fields of a form changed; keep changes made in other windows."""
     names = [column["name"] for column in columns]
     if screen == "roles":
         return columns_of({**column_fields(settings, names), **changed}, settings, columns)

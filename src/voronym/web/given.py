@@ -1,4 +1,4 @@
-"""Files that choices need, given one by one: a policy, a population, a table for a policy."""
+"""Receive the files that choices need: a policy, a population, or a table for a policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def purposes(chosen: Settings, folder: Path) -> dict[str, str]:
 
 
 def policies(files: list[str], folder: Path) -> list[tuple[str, str]]:
-    """Return name and title of the available policies: given and shipped ones."""
+    """Return name and title of all policies: uploaded and shipped ones."""
     own = [name for name in files if name.endswith(".toml")]
     given = [(name, f"{Policy.load(folder / name).title} ({name})") for name in own]
     return [*given, *((name, Policy.load(name).title) for name in shipped())]
@@ -44,12 +44,12 @@ def _facts(chosen: Settings, folder: Path) -> dict[str, str]:
 
 
 async def upload(request: Request) -> Response:
-    """Receive a file that a choice needs, as the body, and make the choice."""
+    """Receive a file that a choice needs (the request's body), and make the choice."""
     table = table_of(request)
     what = request.query_params.get("what", "")
     try:
         if what not in purposes(table.settings, table.given):
-            raise InputError("say what the file is")
+            raise InputError("choose the purpose of the file")
         path = _place(table.given, request.query_params.get("name", ""))
         if what == "policy":
             if path.suffix != ".toml":
@@ -91,7 +91,7 @@ async def _check(table: Any, what: str, path: Path) -> None:
 
 
 def _place(folder: Path, name: str) -> Path:
-    """Return a place for a file: its own name in safe characters, numbered if taken."""
+    """Return a path for an uploaded file: its name in safe characters, with a number if the name is taken."""
     label = re.sub(r"\s+", "_", intake.label_of(name))
     stem, dot, suffix = label.partition(".")
     number = 1

@@ -1,8 +1,8 @@
-"""The guard of the page: who may ask, and the headers of every answer.
+"""The guard of the page: accept a request only from the page itself, and set the headers of every answer.
 
-The server listens on 127.0.0.1 alone. A request must name one of its own addresses as its host, so that no
-foreign name can be pointed at it; it must come from the page itself or from the address bar, never from
-another site; and it must carry the cookie that the one-time token of the printed address was exchanged for.
+The server listens on 127.0.0.1 only. A request must name one of the server's addresses as its host, so no
+foreign name can point to it. It must come from the page or from the address bar, never from another site. And
+it must carry the cookie that was given in exchange for the one-time token of the printed address.
 """
 
 # promise: doc-guard
@@ -28,7 +28,7 @@ class Guard:
     app : callable
         The page.
     port : int
-        Where it listens.
+        Port of the server.
     printed : callable, optional
         Called with a fresh address when the last one was used.
     first : callable, optional
@@ -51,11 +51,11 @@ class Guard:
 
     @property
     def address(self) -> str:
-        """The address that admits somebody, once."""
+        """The address with the one-time token; it admits one browser."""
         return f"http://127.0.0.1:{self.port}/?token={self._token}"
 
     def lock(self) -> None:
-        """Lock everybody out; a fresh address is needed."""
+        """Lock out all browsers; a new address is needed."""
         self._visitors.clear()
         self._renew()
 

@@ -32,7 +32,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 SAFE = ("GET", "HEAD")
-"""Methods that change nothing; the address bar sends them, too."""
+"""HTTP methods that change nothing; typing an address sends GET."""
 
 
 def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -45,7 +45,7 @@ def label_of(name: str) -> str:
 
 
 def check_suffix(label: str) -> None:
-    """Refuse a file whose suffix is no format that the page reads."""
+    """Refuse a file whose suffix belongs to no format that the page reads."""
     path = Path(label)
     suffix = suffix_of(path)
     name = by_suffix(suffix)
@@ -56,7 +56,7 @@ def check_suffix(label: str) -> None:
 
 
 async def receive(pieces: AsyncIterator[bytes], target: Path, limit: int) -> int:
-    """Write the pieces of an upload to a new file; refuse and remove one above the limit."""
+    """Write the pieces of an upload to a new file; if they exceed the limit, remove the file and refuse."""
     taken = 0
     try:
         with target.open("xb") as file:
@@ -86,7 +86,7 @@ def check_unpacked(path: Path, limit: int) -> None:
         try:
             import zstandard
         except ImportError:
-            return  # the reader says which extra it needs
+            return  # the reader names the missing extra
         with path.open("rb") as file:
             _count(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True), path, limit)
     elif zipfile.is_zipfile(path):

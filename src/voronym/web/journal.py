@@ -11,20 +11,20 @@ from voronym.request.wording import DECLARED
 from voronym.web.settings import Settings
 
 LETTERS = "ABC"
-MOST = 200
+MOST_ENTRIES = 200
 """Largest number of remembered changes; the oldest go first."""
 
 
 @dataclass
 class Entry:
-    """A state of the choices, and how it differs from the one before.
+    """A state of the choices, and its difference from the state before.
 
     Parameters
     ----------
     settings : Settings
         All choices.
     words : str
-        What was changed, for a reader.
+        The change, for a reader.
     source : str
         The field that it came from: typing on in one field is one change.
     effect : dict
@@ -38,15 +38,15 @@ class Entry:
 
 
 class Journal:
-    """All changes, and which of them are in force."""
+    """The history of all choices, and the entry in force."""
 
     def __init__(self, settings: Settings, words: str = "proposed") -> None:
         self.entries = [Entry(settings, words)]
         self.place = 0
         self.pins: dict[str, Entry] = {}
-        """Alternatives to come back to: A, B and C."""
+        """Pinned alternatives A, B and C."""
         self.version = 0
-        """Counts what happened: a window that shows an older one is out of date."""
+        """Number of changes so far; a window that shows a smaller number is out of date."""
 
     @property
     def settings(self) -> Settings:
@@ -54,7 +54,7 @@ class Journal:
         return self.entries[self.place].settings
 
     def keep(self, settings: Settings, source: str = "", words: str = "") -> None:
-        """Record choices; undone ones are dropped."""
+        """Record new choices, and drop the entries that were undone."""
         before = self.entries[self.place]
         if settings == before.settings:
             return
@@ -69,7 +69,7 @@ class Journal:
         else:
             text = words or difference(before.settings, settings)
             self.entries.append(Entry(settings, text, source))
-        del self.entries[1 : max(1, len(self.entries) - MOST)]
+        del self.entries[1 : max(1, len(self.entries) - MOST_ENTRIES)]
         self.place = len(self.entries) - 1
         self.version += 1
 
@@ -96,7 +96,7 @@ class Journal:
         return letter
 
     def tried(self, settings: Settings, effect: dict[str, Any]) -> None:
-        """Remember the result of choices, wherever they were made."""
+        """Store the result of choices, at any entry with these choices."""
         for entry in (*self.entries, *self.pins.values()):
             if entry.settings == settings:
                 entry.effect = effect

@@ -29,7 +29,7 @@ async def upload(request: Request) -> Response:
 
 
 async def original(request: Request) -> Response:
-    """Receive the original table of a release; it replaces an earlier one."""
+    """Receive the original table of a release, and replace an earlier one."""
     table = table_of(request)
     try:
         label = intake.label_of(request.query_params.get("name", ""))

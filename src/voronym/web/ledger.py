@@ -16,7 +16,7 @@ LARGE = 256 * intake.MEGA
 
 
 async def upload(request: Request) -> Response:
-    """Receive the ledger of earlier releases as the body; it replaces another one."""
+    """Receive the ledger of earlier releases (the request's body), and replace an earlier one."""
     table = table_of(request)
     try:
         label = intake.label_of(request.query_params.get("name", ""))
@@ -32,7 +32,7 @@ async def upload(request: Request) -> Response:
 
 
 async def change(request: Request) -> Response:
-    """Begin a ledger, or go without one."""
+    """Start a new ledger, or stop using one."""
     table = table_of(request)
     begun = (await form_of(request)).get("what") == "new"
     await table.remember(Book() if begun else None)
@@ -40,10 +40,10 @@ async def change(request: Request) -> Response:
 
 
 async def take(table: Table, run: Run) -> None:
-    """Record a release as given out: the next one is checked against it, too.
+    """Record that a release was downloaded: later releases are also checked against it.
 
-    Of two releases that were made with the same ledger, only one can be downloaded: neither was checked
-    against the other.
+    If two releases were made with the same state of the ledger, only one can be downloaded, because
+    neither was checked against the other.
     """
     book = run.book
     if book is None or run in table.taken:

@@ -16,7 +16,7 @@ MISSING = 5
 
 
 def tree_of(text: str) -> dict[str, list[str]]:
-    r"""Read lines such as ``nurse; care; health``; a line without levels stands under the root.
+    r"""Read lines such as ``nurse; care; health``: a value, then its levels from fine to coarse.
 
     Examples
     --------

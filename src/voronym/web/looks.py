@@ -25,7 +25,7 @@ from voronym.web.settings import Settings
 FIRST = 8
 """Number of rows that are shown."""
 LOOKED = 50_000
-"""Number of rows of a data set of many parts to look at, drawn at random."""
+"""Number of random rows to show from a data set of many parts."""
 _WHOLE = re.compile(r'select \* from "((?:[^"]|"")+)"')
 """The only query of the page: another could read other files."""
 
@@ -39,7 +39,7 @@ class Opened:
     path : str
         The file, folder or pattern.
     reading : dict
-        How it is read.
+        Reading options.
     frame : DataFrame
         All rows, or some of many parts.
     rows : int
@@ -59,7 +59,7 @@ class Opened:
 
 
 def opened(path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | None) -> Opened:
-    """Open the data at a path, with limits if it was uploaded."""
+    """Open the data at a path; apply the limits if it was uploaded."""
     how = dict(reading)
     if has_parts(path):
         return _parts(path, how, limits)
@@ -79,7 +79,7 @@ def opened(path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | No
 
 
 def _query(name: str, tables: list[str], query: str | None) -> str:
-    """Return the query for a whole table of a database: the one that was chosen, or the first."""
+    """Return the query for a whole table of a database: the chosen table, or the first one."""
     if not tables:
         raise ReadError(f"{name!r} is a database without tables")
     if query is None:

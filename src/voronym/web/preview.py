@@ -31,16 +31,16 @@ from voronym.web.settings import Settings
 from voronym.web.shown import rows_of
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
-"""Rows of the first look and of a sample, and rows above which a preview uses a sample."""
+"""Rows of the first look, rows of a sample, and rows above which a preview uses a sample."""
 SEEN = 0.01
 """Least percent of loss that is shown."""
 SEARCHED = 2_000
-"""Number of rows up to which other k are tried by the method itself instead of a quick one."""
+"""Up to this number of rows, other k are tried with the chosen method instead of a quick one."""
 SIZES = (3, 5, 10, 20)
 BY_PARTS = tuple(name for name, declared in DECLARED.items() if declared.purpose == PARTS)
-"""Choices about runs over parts, which a preview in memory ignores."""
+"""Choices about runs over parts; a preview in memory ignores them."""
 LATER = ("learned-guess",)
-"""Attacks that learn, which takes a second: they run once the release is of the whole table."""
+"""Attacks that train a model for about a second: they run only on the release of the whole table."""
 WORST, MEMBERS = 6, 12
 Tell = Callable[[dict[str, Any]], None]
 
@@ -65,12 +65,12 @@ def preview(
     tell : callable
         Hears "sample", "point" (the loss at one k) and "shown" (all figures at the k chosen).
     check : callable
-        Raises where the work should end.
+        Raises an exception to end the work.
     ledger : str, optional
-        That of earlier releases, for the release itself: samples and other k are tried without it.
+        The ledger of earlier releases, for the release itself; samples and other k are tried without it.
     rows : int, optional
-        Of a data set of many parts, of which the table holds some: the release is made otherwise, and what is
-        drawn is a sample's.
+        Number of rows of a data set of many parts, if the table holds only some: the preview is then that of
+        a sample.
     everything : bool
         Whether a large table is tried whole, and not by a sample.
 
@@ -141,11 +141,12 @@ def preview(
 def expected(
     guess: Mapping[int | None, float], loss: float | None, sample: int, rows: int
 ) -> tuple[float, float] | None:
-    """Return the expected range of the whole table's loss, from a sample's.
+    """Return the expected range of the whole table's loss, estimated from a sample.
 
-    The loss grows with k by a power of it, and falls with the rows by the same power: k people of twice as
-    many are as near to each other as k / 2 of the sample. Where other k were tried, they tell the power. Keys
-    with few values follow it only roughly, so the interval reaches from half of what it says to the sample's.
+    The loss grows like a power of k, and falls with the number of rows by the same power: doubling the
+    rows acts like halving k. The losses at other k give the power. Keys with few values follow it only
+    roughly, so the range reaches from half of the estimate up to 1.1 times the loss of the sample. None
+    without two losses to compare.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def _by_k(chosen: Settings) -> bool:
 def _try(
     frame: pl.DataFrame, given: Mapping[str, Any], k: int | None, check: Callable[[], None]
 ) -> Release | None:
-    """Make a release at another k, or of a sample; None if that is refused."""
+    """Make a release of a sample or at another k; return None if voronym refuses it."""
     check()
     try:
         return anonymize(frame, **{**given, **({} if k is None else {"k": k})}, progress=lambda _: check())
@@ -187,7 +188,7 @@ def _point(k: int | None, release: Release, *, exact: bool) -> dict[str, Any]:
 
 
 def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -> dict[str, Any]:
-    """Return the figures of a release before it is written, without those of attacks."""
+    """Return the figures of an unwritten release, without attacks."""
     return {
         "whole": whole,
         "rows": len(original),
@@ -232,7 +233,7 @@ def risks(release: Release, check: Callable[[], None], *, whole: bool) -> dict[s
 
 
 def population_words(release: Release) -> list[str]:
-    """Describe what an intruder without knowledge of membership finds, if the population is known."""
+    """Return sentences on the success of an intruder who cannot know who is in the table; maybe none."""
     if release._evidence is None:
         return []
     made = in_population(release.recipe, release._evidence, release._held, Context())
@@ -251,7 +252,7 @@ def population_words(release: Release) -> list[str]:
 
 
 def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the groups whose people moved furthest, with their originals; only for the house."""
+    """Return the groups whose people moved furthest, with their original rows; for the data holder only."""
     evidence, table = release._evidence, release._held
     if evidence is None or not release.recipe.makes_groups or len(evidence.order) > len(original):
         return []
@@ -287,7 +288,7 @@ def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _coarser(column: pl.Series, name: str) -> str:
-    """Return a step that makes a column coarser: round to about half a deviation, or drop rare values."""
+    """Return a step that makes a column coarser: round to half a deviation, or suppress rare values."""
     if not column.dtype.is_numeric():
         return f"suppress {quoted(name)} rare=5"
     half = 0.5 * float(np.nanstd(column.cast(pl.Float64).to_numpy()))

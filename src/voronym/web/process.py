@@ -34,7 +34,7 @@ Heard = Callable[[dict[str, Any]], None]
 
 
 class Process:
-    """One worker; `start` makes it, `end` kills it."""
+    """A worker process; `start` starts it, `end` kills it."""
 
     def __init__(self, child: asyncio.subprocess.Process) -> None:
         self._child = child
@@ -71,9 +71,9 @@ class Process:
         Parameters
         ----------
         do : str
-            What; see `voronym.web.bench`.
+            The task; see `voronym.web.bench`.
         heard : callable, optional
-            Called with what the task tells meanwhile.
+            Called with the reports of the task.
         number : list, optional
             Gets the number of the task, for wishes.
         **given

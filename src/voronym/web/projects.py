@@ -1,4 +1,4 @@
-"""Import from ARX: a project becomes choices, with its table if it holds one."""
+"""Import a project of ARX: take over its choices, and its table if it holds one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLE = "data.csv"
 
 
 async def upload(request: Request) -> Response:
-    """Receive a project of ARX as the body: open its table, or wait for one."""
+    """Receive a project of ARX (the request's body); open its table, or wait for one."""
     desk = desk_of(request)
     try:
         folder = desk.place()

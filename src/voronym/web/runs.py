@@ -1,4 +1,4 @@
-"""The screens of a run: at work, done, compared with others; and its files."""
+"""The screens of a run (at work, done, compared with others), and its files."""
 
 from __future__ import annotations
 

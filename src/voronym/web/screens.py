@@ -40,7 +40,7 @@ KINDS = ("numeric", "ordinal", "nominal", "datetime")
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates; every text is escaped."""
+    """Return the environment of all templates; it escapes every text."""
     made = Environment(
         loader=PackageLoader("voronym.web", "templates"),
         autoescape=True,
@@ -132,13 +132,13 @@ def _columns(table: Table) -> dict[str, Any]:
 
 
 def several(table: Table, chosen: Settings) -> str:
-    """Return the advice to declare whose rows repeat, unless that was done."""
+    """Return the advice to name the person or household column if rows repeat; "" if that was done."""
     result = {"person": chosen.person, "household": chosen.household}
     return " ".join(text for what, text in table.about.get("several", ()) if not result[what])
 
 
 def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
-    """Put a sentence about columns next to those that it names."""
+    """Copy an error about columns to the fields of the columns that it names."""
     sentence = errors.get("columns")
     if not sentence:
         return errors
@@ -193,7 +193,7 @@ def forget(table: Table) -> HTMLResponse:
 
 
 def sketch(result: Sketch, table: Table) -> HTMLResponse:
-    """Show the preview of a release so far."""
+    """Show the preview so far: figures, and the loss by k."""
     points = [result.points[k] for k in sorted(result.points) if k and result.points[k]["loss"] is not None]
     k = table.settings.k
     pins = {
@@ -214,7 +214,7 @@ def sketch(result: Sketch, table: Table) -> HTMLResponse:
 
 
 def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
-    """Show a run at work, or one without a result."""
+    """Show a run at work, or a run that ended without a release."""
     return show("run.html", table=table, screen="result", run=run, ahead=ahead)
 
 

@@ -43,18 +43,19 @@ def serve(
     Parameters
     ----------
     file : Path, optional
-        A table to open at once, where it is.
+        A table to open at once, in its place.
     port : int
         0 takes any that is free.
     memory : int
         Megabytes for the work on one table.
     limits : Limits
-        Of uploads.
+        Limits of uploads.
     printed : callable
         Called with the address to open, at first and whenever one was used.
     browse : callable, optional
-        Opens a browser. It is called once the server listens, with the address of a file that leads to the
-        page: what a browser is started with stands in the list of processes, for all users of the machine.
+        Opens a browser. It is called when the server listens, with the address of a file that leads to the
+        page. The arguments of a browser are visible to all users of the machine, so the address of the page
+        itself is not passed.
     idle : float
         Seconds without a request after which everything is wiped.
     """
@@ -121,7 +122,7 @@ class Way:
         return self._path.as_uri()
 
     def close(self) -> None:
-        """Remove it: its token was used."""
+        """Remove the file with the address: its token was used."""
         self._path.unlink(missing_ok=True)
 
 
@@ -135,7 +136,7 @@ async def _serve(
     idle: float,
 ) -> None:
     home = Path(tempfile.gettempdir())
-    sweep(home)  # what a server left that was killed by force
+    sweep(home)  # remains of a killed server
     folder, _handle = private_folder(home)
     desk = Desk(folder, limits, memory)
     try:

@@ -21,7 +21,7 @@ from voronym.steps import parse_step
 from voronym.table.schema import Schema
 
 KEPT = (*ColumnChoices.names(), *ReleaseChoices.names(), "strangers")
-"""The choices that the page keeps, whether it has a field for them or a recipe gave them."""
+"""The choices that the page keeps: those with a field, and those from a recipe."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Settings:
     Parameters
     ----------
     choices : mapping
-        By name, as `voronym.anonymize` takes them; what is not there is at its default. What cannot be a
-        number is kept as it was typed: the check of the choice says why.
+        By name, as for `voronym.anonymize`; missing choices are at their defaults. A value that is no number
+        is kept as typed: the check of the choice names the error.
     """
 
     choices: Mapping[str, Any] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Settings:
         )
 
     def of(self, role: str) -> list[str]:
-        """Return the columns of a role; those of people and households are identifiers."""
+        """Return the columns of a role; person and household columns are identifiers."""
         units = [self.get("person"), self.get("household")] if role == "identifier" else []
         return [*self.get(ROLES[role]), *(name for name in units if name)]
 
@@ -91,7 +91,7 @@ class Settings:
 
     @classmethod
     def of_recipe(cls, recipe: Recipe, there: Collection[str] = ()) -> Settings:
-        """Build settings from a recipe; one that names other files than those given is refused."""
+        """Build settings from a recipe; refuse a recipe that names files outside ``there``."""
         settings = cls.of_schema(recipe.schema).having(**recipe.given)
         refuse_files(settings, there)
         return settings
@@ -103,7 +103,7 @@ class Settings:
         release: str = "release.csv",
         ledger: str | None = None,
     ) -> str:
-        """Return the command line that does the same.
+        """Return the equivalent command line.
 
         Examples
         --------
@@ -123,7 +123,7 @@ def _listed(value: Any) -> Any:
 
 
 def choices_in(text: bytes | str, name: str, there: Collection[str] = ()) -> tuple[Settings, dict[str, Any]]:
-    """Return the choices of a recipe that was given as text, and how its table is read."""
+    """Return the choices of a recipe given as text, and its reading options."""
     try:
         plain = text.decode() if isinstance(text, bytes) else text
         made = Recipe.from_dict(json.loads(plain)) if name.endswith(".json") else Recipe.from_toml(plain)
@@ -149,7 +149,7 @@ def named_files(settings: Settings) -> list[str]:
 
 
 def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
-    """Refuse choices that would open a file by name, unless such a file was given.
+    """Refuse choices that would open a file by name, unless the file was uploaded.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
 
 
 def _file_of(text: str) -> str:
-    """Return the file that a step names; an invalid step names none."""
+    """Return the hierarchy file that a step names; "" if it names none or is invalid."""
     try:
         return str(getattr(parse_step(text), "hierarchy", None) or "")
     except VoronymError:
@@ -176,7 +176,7 @@ def _file_of(text: str) -> str:
 
 
 def number(text: str) -> Any:
-    """Parse a number field: an empty text is None; unparsable text is returned unchanged."""
+    """Parse a number field: return None for an empty text, and the text itself if it is no number."""
     text = text.strip()
     try:
         value = None if not text else read_value(text)
@@ -186,7 +186,7 @@ def number(text: str) -> Any:
 
 
 def labelled(sentence: str) -> str:
-    """Return the error of a choice, beginning with the label of its field, if it has one."""
+    """Return the error of a choice, with the label of its field in front if it has one."""
     name = sentence.partition(" must be")[0]
     label = DECLARED[name].label if name in DECLARED else ""
     return label + sentence.removeprefix(name) if label.startswith("“") else sentence

@@ -83,7 +83,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt | None) -
 
 
 def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
-    """Return some rows before and after, next to each other, and one group with all its members."""
+    """Return some rows before and after, and one group with all its members."""
     evidence = release._evidence
     if evidence is None or len(evidence.order) != len(original):
         return {"columns": [], "before": [], "after": [], "group": None}
@@ -118,13 +118,13 @@ def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
 
 
 def _typical(sizes: Any) -> int:
-    """Return the first group of the most frequent size: a typical one."""
+    """Return the first group of the most frequent size, as a typical example."""
     values, counts = np.unique(sizes, return_counts=True)
     return int(np.flatnonzero(sizes == values[np.argmax(counts)])[0])
 
 
 def _placed(frame: nw.DataFrame[Any], columns: list[str]) -> list[list[str | None]]:
-    """Return rows of a released frame under the columns of the original; None for a dropped one."""
+    """Return rows of a released frame in the original's columns; None for a dropped column."""
     there = [name for name in columns if name in frame.columns]
     return [
         [dict(zip(there, row, strict=True)).get(name) for name in columns]

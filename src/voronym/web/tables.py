@@ -1,6 +1,6 @@
-"""The first screen, and those of a table: reading, columns, protection.
+"""The first screen, and the screens of a table: reading, columns, protection.
 
-A form answers with where to go, or with itself and a sentence next to the field.
+A form answers with the next address, or with the form itself and an error next to the field.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from voronym.web.settings import Settings, choices_in
 RECIPE = 256 << 10
 """Largest number of bytes of a recipe."""
 FILES = 1_000
-"""Largest number of files of one table."""
+"""Largest number of files for one table."""
 HERE = Path(__file__).parent
 
 
@@ -59,7 +59,7 @@ async def upload(request: Request) -> Response:
 
 
 async def part(request: Request) -> Response:
-    """Accept one of several files that form a table; the last one opens it."""
+    """Receive one of several files that form a table; open the table after the last one."""
     desk, query = desk_of(request), request.query_params
     key, many = query.get("set", ""), query.get("of", "")
     try:
@@ -251,7 +251,7 @@ async def alone(request: Request) -> Response:
 
 
 def _singled(counts: dict[str, Any] | None) -> str:
-    """Describe whom a key singles out: alone, and with the other key that adds most."""
+    """Return how many people a key singles out: alone, and together with the most revealing other key."""
     if counts is None:
         return ""
     parts = [f"by itself it singles out {counts['own']:,}"]
@@ -297,7 +297,7 @@ async def _released(request: Request, ticket: str = "") -> Response:
 
 
 async def sketch(request: Request) -> Response:
-    """Show the picture of risk and loss when there is news; on request, of the whole table."""
+    """Show the picture of risk and loss when it changes; a POST asks for the whole table."""
     table = table_of(request)
     result = await table.draw(everything=request.method == "POST")
     await result.after(request.query_params.get("seen", ""))

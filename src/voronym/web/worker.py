@@ -1,7 +1,7 @@
-"""A worker process for one table: one line of JSON for each order and each answer.
+"""A worker process for one table; each order and each answer is one line of JSON.
 
-It reads orders from standard input and ends when that does, so it never outlives its server. What libraries
-print goes nowhere: it might quote a value.
+It reads orders from standard input and ends when the input ends, so it never outlives its server. Output of
+libraries is discarded, because it might quote a value.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Worker:
         self._tasks: dict[int, Wishes] = {}
 
     def say(self, message: dict[str, Any]) -> None:
-        """Write a line to standard output."""
+        """Write a message as a line of JSON to standard output."""
         line = json.dumps(message, allow_nan=False, default=str).encode() + b"\n"
         with self._lock:
             self._out.write(line)
             self._out.flush()
 
     def take(self, order: dict[str, Any]) -> None:
-        """Accept an order: a task, or a request about one."""
+        """Handle an order: a new task, or a request to a running one."""
         number = int(order["id"])
         if "wish" in order:
             wishes = self._tasks.get(number)
@@ -82,7 +82,7 @@ class Worker:
             self.say({"id": number, **answer})
 
     def compiling(self, going_on: bool) -> None:
-        """Tell all tasks that kernels are being compiled."""
+        """Notify all tasks that kernels are being compiled."""
         with contextlib.suppress(OSError, ValueError):
             self.say({"compiling": going_on})
 
@@ -98,7 +98,7 @@ class Teller:
         self._at, self._began, self._last = -LEAST, monotonic(), dict[str, Any]()
 
     def __call__(self, result: dict[str, Any]) -> None:
-        """Send a message; progress too soon after the last one is dropped."""
+        """Send a message; drop progress reports that come too soon after the last one."""
         progress = result.get("progress")
         if progress is not None:
             now, same = monotonic(), self._last.get("stage") == progress["stage"]
@@ -148,7 +148,7 @@ def main() -> None:
     with speaking("page"):
         for line in sys.stdin.buffer:
             worker.take(json.loads(line))
-    os._exit(0)  # nobody waits for the tasks that still run
+    os._exit(0)  # no client waits for the running tasks
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 ``simulate``  `simulate` and `model`: towns and cells, without a service
 ``demo``      a service with made-up citizens
-``serving``   a service, and who keeps it
+``serving``   run a service: `serve`, `epoch`, `import` and others
+``keeping``   maintain a service: `backup`, `restore`, `forget` and others
 """
 
 from __future__ import annotations

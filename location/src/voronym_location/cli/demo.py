@@ -35,7 +35,7 @@ def demo(
         int, typer.Option("--port", help="Port of the pages; another one if it is taken.", min=0, max=65535)
     ] = 8750,
     once: Annotated[
-        bool, typer.Option("--once", help="Show how answers differ, and end: no pages to look at.")
+        bool, typer.Option("--once", help="Print how answers differ, and end without showing pages.")
     ] = False,
     seed: common.Seed = 0,
     json: common.Json = False,

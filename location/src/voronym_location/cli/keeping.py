@@ -44,7 +44,7 @@ def restore(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Put a backup of a SQLite database in its place, and end all groups; the next epoch forms new ones."""
+    """Restore a backup of a SQLite database, and end all groups; the next epoch forms new ones."""
     from voronym_location.cli.serving import _settings
     from voronym_location.service import Service
     from voronym_location.store import Store
@@ -62,7 +62,7 @@ def restore(
 
 
 def after_restore(config: Config = None, folder: Folder = None) -> None:
-    """End all groups of a database that was restored from a backup; the next epoch forms new ones."""
+    """End all groups after a database was restored from a backup; the next epoch forms new ones."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:
@@ -71,7 +71,7 @@ def after_restore(config: Config = None, folder: Folder = None) -> None:
 
 
 def rotate_key(config: Config = None, folder: Folder = None) -> None:
-    """Sign statements with a fresh key; the old one is published as retired. End the service before."""
+    """Sign statements with a new key; publish the old one as retired. Stop the service first."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:
@@ -102,7 +102,7 @@ def forget(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Delete somebody who asked by letter: account, home, point and pseudonym."""
+    """Delete a person on written request: account, home, point and pseudonym."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:

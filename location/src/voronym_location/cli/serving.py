@@ -102,7 +102,7 @@ def epoch(
 
 
 def _apart(figures: dict[str, Any]) -> str:
-    """Return how far attributes are from the true ones, as words."""
+    """Return words about the distance between published and true attributes."""
     return "".join(f", {name} off by {value:g}" for name, value in figures.get("attributes", {}).items())
 
 
@@ -172,7 +172,7 @@ def _service(config: Path | None, folder: Path | None) -> Service:
 
 
 def existing(config: Path | None, folder: Path | None) -> Service:
-    """Open an existing service; maintenance never creates one."""
+    """Open an existing service; do not create one."""
     settings = _settings(config, folder=folder)
     refuse_missing(settings)
     from voronym_location.service import Service
@@ -188,7 +188,7 @@ def refuse_missing(settings: ServiceSettings) -> None:
 
 
 def _missing(settings: ServiceSettings) -> Path | None:
-    """Return the file of a database that does not exist yet."""
+    """Return the path of the database file if it does not exist yet; otherwise None."""
     from voronym_location.store import Store
 
     store = Store(settings.url)

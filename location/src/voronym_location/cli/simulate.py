@@ -108,11 +108,15 @@ def model(
     census: Annotated[Path, typer.Argument(help="A table with the columns latitude, longitude and people.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to publish (JSON).")],
     cells: Annotated[int, typer.Option("--cells", help="Number of cells of equal population.", min=1)],
-    width: Annotated[float, typer.Option("--width", help="Metres across a square of the census.")] = 1000.0,
+    width: Annotated[
+        float, typer.Option("--width", help="Width of a square of the census, in metres.")
+    ] = 1000.0,
     users: Annotated[int, typer.Option("--users", help="Number of future users.", min=1)] = 1000,
     least: Annotated[
         int,
-        typer.Option("--least", help="Say how likely this number of users, or more, share a cell.", min=2),
+        typer.Option(
+            "--least", help="Print the probability that at least this number of users share a cell.", min=2
+        ),
     ] = 10,
     doubt: Annotated[float, typer.Option("--doubt", help="Relative error of a cell's share of users.")] = 0.3,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,

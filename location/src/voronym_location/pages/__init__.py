@@ -1,14 +1,14 @@
 """The pages of the location service, for citizens and operators: a thin layer over `Service`.
 
 ``guards``    headers, cookies, and forms that only our own pages can send
-``desk``      who asks, and how we answer
+``desk``      shared parts of all routes: the visitor, their form, the answer
 ``entrance``  sign up, verify, sign in, sign out
-``placing``   the page on which a home is placed, ``chart`` its map
-``citizen``   what providers see, one's data, the way out
+``placing``   the page for placing a home; ``chart`` draws its map
+``citizen``   the point that providers see, all stored data, and leaving
 ``operator``  figures without small counts
 ``view``      templates and the files that pages load
 
-No page needs a script; ``static/place.js`` makes the pin follow the pointer and the arrow keys.
+All pages work without scripts; ``static/place.js`` lets the pin follow the pointer and the arrow keys.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
     app : FastAPI
     service : Service
     secure : bool
-        Whether browsers reach the pages over TLS even where this process does not see that.
+        Whether browsers reach the pages over TLS, even if this process cannot see it.
     """
     desk = Desk.of(service, secure=secure)
     for room in (entrance, placing, citizen, operator):

@@ -1,7 +1,7 @@
 """The map of a town: streets, water, a home, and the point that providers see.
 
-The drawing is in metres around the middle of the town, east to the right and south down; a view is a square
-of it. Nothing is fetched from anywhere: a map service would learn where everybody looks.
+Coordinates are metres from the middle of the town, with east to the right and south down; a view is a square.
+Nothing is downloaded, because a map service would learn the places that people look at.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PIN = (
 )
 RING = '<circle r="13"/><circle class="dot" r="4"/>'
 DOT = ('<circle r="6"/>', '<path d="M0-8 8 6H-8Z"/>')
-"""The mark of a group's point, and of a selected one: shapes, not only colours."""
+"""The mark of a group's point, and of a selected point; they differ in shape, not only in colour."""
 LEAST, MOST = 150.0, 200_000.0
 """Smallest and largest width of a map, in metres."""
 EDGE = 89.9
@@ -113,7 +113,7 @@ class View:
 
 
 NOWHERE = Outline(-0.1, -0.1, 0.1, 0.1)
-"""The outline if no directory says where the town is."""
+"""The outline of a town without a directory."""
 
 
 def around(places: Sequence[Place], outline: Outline, least: float = 600.0) -> View:
@@ -135,7 +135,7 @@ def draw(
     title: str,
     desc: str,
 ) -> Markup:
-    """Draw a view of a town, a home as a pin and the published point as a ring, or the points of groups.
+    """Draw a part of a town: a home as a pin and its published point as a ring, or the points of groups.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def draw(
     home, seen : (latitude, longitude), optional
         With both, a dashed line joins them.
     put : bool
-        Whether the pin was put by somebody; otherwise it is there for the script alone, unseen.
+        Whether the user placed the pin; otherwise it is invisible, for the script only.
     groups : sequence of (place, bool)
         Points of groups, and whether each is marked.
     title, desc : str

@@ -1,4 +1,4 @@
-"""A citizen's own pages: what providers see, all data about them, and the way out."""
+"""A citizen's own pages: the point that providers see, all stored data, and leaving."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def routes(desk: Desk) -> APIRouter:
             request,
             "problem.html",
             heading="All of it is deleted",
-            text="There is no account, no home and no point of yours here any more. Farewell.",
+            text="Your account, your home and your point were deleted. Farewell.",
             back="/",
             back_words="To the first page",
         )
@@ -114,7 +114,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
 
 
 def write_metres(far: float) -> str:
-    r"""Format a distance as people say it.
+    r"""Format a distance in metres or kilometres, rounded.
 
     Examples
     --------

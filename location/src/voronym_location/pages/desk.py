@@ -40,7 +40,7 @@ class Desk:
     few: anyio.CapacityLimiter
     """Limit on concurrent sign-ups and sign-ins: hashing passwords must not delay everybody else."""
     drawn: tuple[Any, Outline] | None = None
-    """The last outline of the town, and what was read from it."""
+    """The last outline of the town, with its source data."""
 
     @classmethod
     def of(cls, service: Service, *, secure: bool = False) -> Desk:
@@ -54,11 +54,11 @@ class Desk:
 
     @property
     def k(self) -> int:
-        """The least number of people who share a point."""
+        """The smallest number of people who share a point."""
         return self.service.settings.k
 
     def visitor(self, request: Request) -> Account | None:
-        """Return the signed-in person, if there is one."""
+        """Return the signed-in person; None for a visitor."""
         try:
             return self.service.whoami(self.token(request)) if self.token(request) else None
         except Refused:
@@ -83,7 +83,7 @@ class Desk:
         return self.token(request) or self.cookies.read(request, VISIT)
 
     def post(self, router: APIRouter, path: str, *, counted: bool = False) -> Callable[[Handler], Handler]:
-        """Return a decorator for the handler of one of our forms; it runs in a thread.
+        """Return a decorator for the handler of a form; the handler runs in a thread.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Desk:
         return add
 
     async def form(self, request: Request) -> Mapping[str, str]:
-        """Read a form from one of our own pages; refuse every other."""
+        """Read a form from our own pages; refuse forms from other sites."""
         guards.check_origin(request)
         given = await guards.read_form(request)
         guards.check_form(given, self.secret(request))
@@ -123,7 +123,7 @@ class Desk:
         account: Account | None = None,
         **data: Any,
     ) -> Response:
-        """Answer with a page; a visitor without a cookie gets one for its forms."""
+        """Answer with a page; give a visitor without a cookie one for the forms."""
         secret = self.secret(request)
         fresh = "" if secret else guards.visit()
         text = fill(

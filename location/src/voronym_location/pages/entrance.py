@@ -1,7 +1,7 @@
 """Entering and leaving: sign up, verify, sign in, sign out.
 
-Whether somebody has an account is nobody's business: sign-up and verification say the same to everybody, and
-a wrong password reads like an unknown address.
+The pages do not reveal whether an address has an account: sign-up and verification answer the same to
+everybody, and a wrong password reads like an unknown address.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
         email, wrong = form.get("email", ""), WRONG_CODE
         try:
             if service.verify(email, form.get("code", "").strip(), form.get("password", "")):
-                try:  # who reads the mail and chose the password need not type it again
+                try:  # the reader of the mail just chose the password: sign in at once
                     session = service.sign_in(email, form.get("password", ""))
                 except (Refused, TooMany):
                     session = None  # an operator shows a second factor, too
@@ -90,7 +90,7 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
 
 
 def _hours(seconds: float) -> str:
-    """Write how often epochs are made.
+    """Return words for the interval between epochs.
 
     Examples
     --------

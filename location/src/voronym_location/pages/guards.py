@@ -1,9 +1,9 @@
-"""Protection against foreign pages: headers, cookies, forms that only our pages can send.
+"""Protection against foreign pages: headers, cookies, and forms that only our pages can send.
 
-A request that changes something must carry the form's own token, made from a cookie that no script and no
-other site can read, and must not say that it comes from elsewhere. Answers are kept by nobody on their way,
-load nothing from other places, and stand in nobody's frame. Cross-origin requests are never allowed: there
-is no ``Access-Control-Allow-`` header anywhere.
+A request that changes something must carry the form's token, made from a cookie that no script and no other
+site can read. It must not come from another origin. Answers are not cached, load nothing from other sites,
+and cannot be framed. Cross-origin requests are never allowed: no answer has an ``Access-Control-Allow-``
+header.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Cookies:
         return self.always or request.url.scheme == "https"
 
     def name(self, request: Request, which: str) -> str:
-        """Return a cookie's name; its prefix makes browsers refuse one from another subdomain."""
+        """Return a cookie's name; the prefix makes browsers refuse cookies set by other subdomains."""
         return f"__Host-voronym-{which}" if self.secure(request) else f"voronym-{which}"
 
     def read(self, request: Request, which: str) -> str:
@@ -90,7 +90,7 @@ class Cookies:
 
 
 def visit() -> str:
-    """Return a secret for a visitor who has not signed in."""
+    """Return a secret for a visitor."""
     return secrets.token_urlsafe(32)
 
 

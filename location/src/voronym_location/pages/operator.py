@@ -1,4 +1,4 @@
-"""The operator's page: the state of the service, in figures that point at nobody."""
+"""The operator's page: the state of the service, in figures that reveal no person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from voronym_location.statements import clock_text
 
 @dataclass(frozen=True)
 class Part:
-    """A section: a drawing if there is one, and its figures as a table."""
+    """A section: its figures as a table, and a drawing or None."""
 
     title: str
     table: Table
@@ -51,7 +51,7 @@ def routes(desk: Desk) -> APIRouter:
                 act(desk.token(request))
             except (BadRequest, Busy, TooMany, GuaranteeError) as error:
                 return _page(desk, request, wrong=sentence(error), status=getattr(error, "status", 409))
-            return _page(desk, request, said=done)
+            return _page(desk, request, message=done)
 
     add("preview", service.preview_epoch, "This is the next epoch as it would be with the people of now.")
     add("publish", service.publish_preview, "The epoch is in force.")
@@ -61,20 +61,20 @@ def routes(desk: Desk) -> APIRouter:
     return router
 
 
-def _page(desk: Desk, request: Request, *, said: str = "", wrong: str = "", status: int = 200) -> Response:
+def _page(desk: Desk, request: Request, *, message: str = "", wrong: str = "", status: int = 200) -> Response:
     token = desk.token(request)
     result = desk.service.operator_figures(token)
     state = desk.service.desk_state(token)
     acts = [{"at": desk.time(act["at"]), "action": act["action"]} for act in state["acts"]]
     return desk.page(
         request, "operator.html", here="operator", status=status, account=desk.service.whoami(token),
-        said=said, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
+        said=message, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
         preview=_preview(desk, token, result, state["preview"]), **_figures_view(desk, result),
     )  # fmt: skip
 
 
 def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-    """Describe when the next scheduled epoch comes."""
+    """Return a sentence about the time of the next epoch."""
     period = desk.service.settings.period
     if not period:
         return "Epochs are made by hand here: there is no schedule."
@@ -90,7 +90,7 @@ def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -
 def _preview(
     desk: Desk, token: str, result: Mapping[str, Any], preview: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return the desk's view of a draft, next to the epoch in force."""
+    """Return the operator's view of a draft, next to the epoch in force; None without a draft."""
     if preview is None:
         return None
     k, least = result["k"], f"under {result['k']}"

@@ -1,6 +1,6 @@
 """The page for placing a home: by address, by coordinates, or by a pin on the map; works without scripts.
 
-A place travels in the bodies of forms only, never in an address line: those end up in logs and histories.
+A place is sent only in the body of a form, never in an address line, because address lines are logged.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ZOOMS = {"closer": 0.5, "farther": 2.0}
 STEP = 1 / 16
 """Step of a button that moves the pin, as a share of the view."""
 NEAR = 500.0
-"""Width of the view in metres, once somebody chose a place."""
+"""Width of the view in metres after a place was chosen."""
 PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,15})?)°?\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,15})?)°?\s*")
 
 
 def routes(desk: Desk) -> APIRouter:
-    """Return the routes of the page on which a home is placed."""
+    """Return the routes of the page for placing a home."""
     router = APIRouter(include_in_schema=False)
     service = desk.service
 
@@ -62,7 +62,7 @@ def routes(desk: Desk) -> APIRouter:
             if wanted == "find":
                 result = coordinates(text) or service.find_address(token, text)
                 outcome = "The pin is there. Is it your house? Move it if it is not."
-                return _page(desk, request, outline, View(*result, NEAR), text=text, said=outcome)
+                return _page(desk, request, outline, View(*result, NEAR), text=text, message=outcome)
         except BadRequest as error:
             close = service.suggest_addresses(token, text) if wanted == "find" else []
             return _page(
@@ -134,7 +134,7 @@ def _page(
     *,
     chosen: bool = True,
     text: str = "",
-    said: str = "",
+    message: str = "",
     wrong: str = "",
     close: Sequence[str] = (),
     facts: Mapping[str, Any] | None = None,
@@ -171,6 +171,6 @@ def _page(
         steps=STEPS.items(),
         example=f"Station Road 12, or {outline.middle[0]:.4f}, {outline.middle[1]:.4f}",
         text=text,
-        said=said,
+        said=message,
         wrong=wrong,
     )

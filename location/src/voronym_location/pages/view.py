@@ -16,14 +16,14 @@ OURS = frozenset({"style.css", "place.js", "clear.svg", "icon.svg"})
 
 
 def fill(template: str, secret: str, **data: object) -> str:
-    """Return a page; its forms carry the token that belongs to ``secret``."""
+    """Return a page whose forms carry the token for ``secret``."""
     field = Markup('<input type="hidden" name="{}" value="{}">').format(FIELD, form_token(secret))
     return _environment().get_template(template).render(token_field=field, Markup=Markup, **data)
 
 
 def static(name: str) -> tuple[bytes, str] | None:
-    """Return a file that pages load, with its type; ``None`` if the name is unknown."""
-    return _static(name) if name in OURS else None  # what others make up is not remembered
+    """Return a static file and its type; None for an unknown name."""
+    return _static(name) if name in OURS else None  # invented names are not cached
 
 
 @cache

@@ -1,7 +1,8 @@
 """The database: one way to read, one way to write, and readable errors.
 
-SQLite by default, with a write-ahead log and every commit forced to the disk; PostgreSQL for more. What is
-acknowledged was committed. A write takes its lock at once, and writers of one process queue up fairly.
+SQLite by default, with a write-ahead log and every commit forced to the disk; PostgreSQL for larger services.
+An acknowledged change is committed. A write takes its lock at once, and writers of one process queue in
+order.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Store:
     Parameters
     ----------
     url : str
-        As SQLAlchemy has it: ``sqlite:///file``, or ``postgresql+psycopg://...``.
+        Address in SQLAlchemy's form: ``sqlite:///file``, or ``postgresql+psycopg://...``.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class Store:
 
     @contextlib.contextmanager
     def read(self, *, moment: bool = False) -> Iterator[Connection]:
-        """Yield a connection for reading; all reads are of one ``moment`` if requested."""
+        """Yield a connection for reading; with ``moment``, all reads see the same state."""
         with worded_errors(), self.engine.connect() as connection:
             if moment and self.file is None:  # a transaction of SQLite is one anyway
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -92,7 +93,7 @@ class Store:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
-        """Yield a connection whose changes are on the disk when the block has ended, or never happened."""
+        """Yield a connection for writing; its changes are on disk at the end of the block, or discarded."""
         with worded_errors(), self._lock if self.file is not None else contextlib.nullcontext():
             self._still_there()
             with self.engine.connect() as connection:
@@ -101,10 +102,10 @@ class Store:
                     yield marked
 
     def _still_there(self) -> None:
-        """Refuse to write into a file that lost its name: nobody would find the acknowledged data."""
+        """Refuse to write if the database file was moved or deleted, because the data would be lost."""
         if self.file is not None and self._identity is not None and _identity(self.file) != self._identity:
             raise Unavailable(
-                "the database file is no longer where it was: nothing was changed. Put it back, or start the "
+                "the database file was moved or deleted: nothing was changed. Put it back, or start the "
                 "service again"
             )
 
@@ -125,9 +126,9 @@ class Store:
             raise Unavailable("the backup is not sound: look at the disk, and make another")
 
     def restore(self, backup: Path) -> None:
-        """Put a backup in the place of the database, whole or not at all; SQLite only.
+        """Replace the database by a backup, completely or not at all; SQLite only.
 
-        The log of the old database goes with it: SQLite would write what is in it into the restored one.
+        The log of the old database is removed; otherwise SQLite would apply it to the restored one.
         """
         if self.file is None:
             raise InputError("restore PostgreSQL by pg_restore, then run voronym location after-restore")
@@ -158,7 +159,7 @@ class Store:
 def is_sound(file: Path) -> bool:
     """Return whether a file is a database of the service without damage."""
     try:
-        # Immutable: nothing is made beside it, and no log is looked for.
+        # Immutable: SQLite makes no files next to it, and looks for no log.
         name = f"{file.absolute().as_uri()}?immutable=1"
         with contextlib.closing(sqlite3.connect(name, uri=True)) as base:
             base.execute("select version_num from alembic_version").fetchone()

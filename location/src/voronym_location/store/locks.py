@@ -14,13 +14,13 @@ from voronym_location.store import Store, worded_errors
 __all__ = ["hold"]
 
 NUMBERS = {"epoch": 7302, "serving": 7303}
-"""PostgreSQL's locks have numbers; beside a file they are files."""
+"""Numbers of the locks in PostgreSQL; with SQLite, locks are files."""
 RUNNING = "the service runs: end it first. Nothing was changed"
 
 
 @contextlib.contextmanager
 def hold(store: Store, name: str, busy: str, *, shared: bool = False) -> Iterator[None]:
-    """Hold a lock, several holders together if ``shared``; raise the sentence ``busy`` if it is taken."""
+    """Hold a lock, together with others if ``shared``; raise `Busy` with the text ``busy`` if it is taken."""
     if store.file is None:
         way = "_shared" if shared else ""
         with worded_errors(), store.engine.connect() as connection:

@@ -25,14 +25,14 @@ LANES = 8
 
 
 class Quick:
-    """Runs one query repeatedly, from one event loop.
+    """Runs the same query many times, from one event loop.
 
     Parameters
     ----------
     store : Store
         The database.
     query : Select
-        With parameters by name.
+        A query with named parameters.
     """
 
     def __init__(self, store: Store, query: Select[Any]) -> None:

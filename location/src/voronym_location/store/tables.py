@@ -1,8 +1,8 @@
 """The tables. Homes are separate from published data, and published data names nobody.
 
-``home`` is what people wish for now. ``member`` is who was served with whom in an epoch, by number alone; the
-epoch in force is the last row of ``epoch``, and rows of ``member`` and ``cohort`` beyond it are drafts that
-nobody is shown.
+``home`` has people's current homes. ``member`` has the members of each epoch's groups, by number only. The
+epoch in force is the last row of ``epoch``; rows of ``member`` and ``cohort`` after it are drafts that nobody
+sees.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ member = Table(
     "member", metadata,
     Column("epoch", BigInteger, primary_key=True, autoincrement=False),
     Column("person", BigInteger, primary_key=True, autoincrement=False),
-    Column("cohort", BigInteger, nullable=False),  # -1 for who waits
+    Column("cohort", BigInteger, nullable=False),  # -1 for people who wait
     Column("since", BigInteger, nullable=False),
     Column("seen", BigInteger, nullable=False),  # the epoch that first saw this home
     Column("version", BigInteger, nullable=False),  # of the home that was seen
@@ -148,7 +148,7 @@ member = Table(
 
 desk = Table(
     "desk", metadata,
-    Column("name", String(60), primary_key=True),  # what an operator set, or is being shown
+    Column("name", String(60), primary_key=True),  # settings of the operator, and the current preview
     Column("value", Text, nullable=False),
 )  # fmt: skip
 

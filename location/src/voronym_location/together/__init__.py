@@ -1,11 +1,11 @@
-"""Cells designed by devices and two servers, none of which sees a home.
+"""Cells designed by devices and two servers; neither server sees a home.
 
-``sharing``    numbers split in two, sums of them, and proofs that a message is one device's and no more
-``designing``  probability-constrained Lloyd from counts and sums per cell alone
+``sharing``    numbers split in two, their sums, and proofs that a message counts as one device
+``designing``  probability-constrained Lloyd from counts and sums per cell
 
-Each device splits its message into two halves that are random by themselves. The servers, which must not tell
-each other more than the protocol does, add up the halves of all devices; the two sums together are the counts
-and sums of each cell. See the page on designs without a trusted party for what holds and what does not.
+Each device splits its message into two halves, each random by itself. Each server adds up one half of all
+messages; together, the two sums are the counts and sums of each cell. The servers must not exchange more than
+the protocol prescribes. The page on designs without a trusted party states the guarantees and their limits.
 """
 
 from voronym_location.together.designing import Cells, design

@@ -1,8 +1,8 @@
-"""Probability-constrained Lloyd from counts and sums per cell, the only data of devices.
+"""Probability-constrained Lloyd from counts and sums per cell, without other data of devices.
 
-Centres and costs are public whole numbers; a device finds its own cell by equation 4. From the counts the
-costs are moved until cells are of equal size, as far as that goes in some rounds; from the sums, the centres.
-All of it is arithmetic on whole numbers, so the same sums always give the same cells, to the last digit.
+Centres and costs are public whole numbers; a device finds its cell by equation 4. The counts move the costs
+towards equal cells, within a number of rounds; the sums move the centres. All arithmetic is on whole numbers,
+so the same sums give exactly the same cells.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Cells:
     Parameters
     ----------
     centres : array of int, shape (m, 2)
-        In units, such as metres.
+        Centres in units, such as metres.
     costs : array of int, shape (m,)
-        Of equation 4, in squared units.
+        Costs of equation 4, in squared units.
     counts : array of int, shape (m,)
-        How many devices are in each, as counted last. With noise, so far as noise lets tell.
+        Last count of devices in each cell; approximate if there is noise.
     rounds : int
-        How often sums were asked for.
+        Number of requests for sums.
     """
 
     centres: Ints
@@ -42,7 +42,7 @@ class Cells:
     rounds: int
 
     def assign(self, homes: Ints) -> Ints:
-        """Return the cell of each home: the least squared distance plus cost, the first of equal ones."""
+        """Return the cell of each home: the least squared distance plus cost; the first cell in a tie."""
         out = np.empty(len(homes), np.int64)
         for start in range(0, len(homes), 4096):
             part = homes[start : start + 4096, None, :] - self.centres
@@ -66,20 +66,21 @@ def design(
     Parameters
     ----------
     homes : array of int, shape (n, 2)
-        Where each device is, in units from the corner of a public square. Only `Sums` sees messages made of
+        Place of each device, in units from the corner of a public square. Only `Sums` sees messages made from
         it.
     k : int
         The least number of devices in a cell.
     sums : Sums
-        Who adds up.
+        Adds up the messages.
     width : int
-        Of the public square, in units.
+        Width of the public square, in units.
     turns, steps : int
-        How often centres are moved, and costs before each time.
+        Number of moves of the centres, and of changes of the costs before each.
     present : callable, optional
         Which devices a round reaches; by default all, always.
     margin : float
-        What is taken off the counts before they are held against k: with noise, some deviations of it.
+        Subtracted from the counts before they are compared with k: with noise, some standard deviations of
+        it.
 
     Examples
     --------

@@ -1,11 +1,10 @@
-"""Sums over devices: by a trusted party, and by two servers that see random halves of every message.
+"""Sums over devices: by a trusted party, or by two servers that see random halves of every message.
 
-A message says in which cell a device is, and where in it: a one at the cell's place and noughts elsewhere,
-the offset from the cell's centre in bits, and the offset once more at the cell's place. All of it is split
-into halves modulo a prime. Before the servers add a message to the others they check, by random linear
-combinations that are drawn when the halves are there, that it is of that form; what they open for the check
-is masked by numbers that the device chose and split with it, so that it tells nothing. A device that makes up
-the masks, too, is found out all the same: what it can change does not depend on what is drawn later.
+A message states the cell of a device and its position: a 1 at the cell's place and 0 elsewhere, the offset
+from the cell's centre in bits, and the offset again at the cell's place. All numbers are split into halves
+modulo a prime. Before adding a message, the servers check its form by random linear combinations, drawn after
+the halves have arrived. Masks that the device chose and split hide the opened values. A device that invents
+its masks is also detected, because it cannot adapt them to combinations drawn later.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ class Lie:
     Parameters
     ----------
     row : int
-        Of which device.
+        Number of the device.
     votes : int
-        How many people it claims to be.
+        Number of people that it claims to be.
     shift : int
-        Units added to its offset, beyond what bits can say.
+        Units added to its offset, beyond the range of its bits.
     masks : int
-        What is added to the squares of its masks, to get through the check.
+        Number added to the squares of its masks, to pass the check.
     """
 
     row: int
@@ -55,10 +54,10 @@ class Lie:
 
 
 class Sums(Protocol):
-    """Whatever adds up over devices."""
+    """Adds up messages over devices."""
 
     def total(self, cell: Ints, offset: Ints, m: int, here: Flags) -> tuple[Ints, Ints, Flags]:
-        """Return counts of the cells (m,), sums of offsets (m, 2), and whose message was counted."""
+        """Return counts of the cells (m,), sums of offsets (m, 2), and which messages were counted."""
         ...
 
 
@@ -66,7 +65,7 @@ class Plain:
     """A trusted party: it sees everything."""
 
     def total(self, cell: Ints, offset: Ints, m: int, here: Flags) -> tuple[Ints, Ints, Flags]:
-        """Return counts of the cells, sums of offsets, and whose message was counted."""
+        """Return counts of the cells, sums of offsets, and which messages were counted."""
         own = cell[here]
         counts = np.bincount(own, minlength=m)
         sums = np.zeros((m, 2), np.int64)
@@ -75,17 +74,17 @@ class Plain:
 
 
 class TwoServers:
-    """Two servers that do not collude, simulated: each array named ``first`` or ``second`` belongs to one.
+    """Simulate two servers that do not collude; arrays named ``first`` and ``second`` belong to one each.
 
     Parameters
     ----------
     noise : float
-        Standard deviation of the noise that each server adds to counts before it tells its sum; sums of
-        offsets get `HALF` times as much. 0: the sums are exact.
+        Standard deviation of the noise that each server adds to its counts before publishing; sums of offsets
+        get `HALF` times as much. 0 means exact sums.
     lies : sequence of Lie
         Devices that do not follow the protocol.
     seed : int, optional
-        Of everything that is drawn, for tests; by default the system draws.
+        Seed of all draws, for tests; by default the system's generator.
     """
 
     def __init__(self, noise: float = 0.0, lies: tuple[Lie, ...] = (), seed: int | None = None) -> None:
@@ -94,7 +93,7 @@ class TwoServers:
         self.rounds, self.words, self.opened = 0, 0, np.empty(0, np.int64)
 
     def total(self, cell: Ints, offset: Ints, m: int, here: Flags) -> tuple[Ints, Ints, Flags]:
-        """Return counts of the cells, sums of offsets, and whose message was counted."""
+        """Return counts of the cells, sums of offsets, and which messages were counted."""
         n = len(cell)
         if n * (1 << BITS) >= PRIME // 2:
             raise InputError(f"{n:,} devices are too many for sums modulo {PRIME:,}: use several pairs")
@@ -112,7 +111,7 @@ class TwoServers:
         return whole[:m], whole[m:].reshape(2, m).T.copy(), counted
 
     def _message(self, cell: Ints, offset: Ints, m: int) -> Ints:
-        """Return the devices' messages, unsplit: one-hot cell, offsets at the cell, bits, masks."""
+        """Return the unsplit messages: one-hot cell, offsets at the cell, bits, masks."""
         n, rows = len(cell), np.arange(len(cell))
         hot = np.zeros((n, m), np.int64)
         hot[rows, cell] = 1
@@ -137,11 +136,11 @@ class TwoServers:
         return first, (message - first) % PRIME
 
     def _honest(self, first: Ints, second: Ints, m: int) -> Flags:
-        """Return whose message has the required form, without learning more than that.
+        """Return which messages have the required form, without learning more.
 
-        For a block v with random r: <r, v> squared equals <r squared, v> only if one entry is 1 and all
-        others are 0, since the products of different entries of r must vanish. An offset x at the place of
-        the cell: <r, w> equals x times <r, v> only if w is x there and 0 elsewhere.
+        For a block v with random r: <r, v> squared equals <r squared, v> only if one entry is 1 and
+        all others are 0, since the products of different entries of r must vanish. An offset x at the
+        place of the cell: <r, w> equals x times <r, v> only if w is x there and 0 elsewhere.
         """
         blocks = 1 + 2 * BITS
         r = self.rng.integers(1, PRIME, size=m)  # drawn by both, when all halves are there

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym_papers.overview import Line
 
 NARROW = 16
-"""Characters next to numbers that are too few to name them."""
+"""Column width, in characters next to numbers, that is too narrow for a name."""
 
 STYLES = {
     "same": "green", "better": "green", "faster": "green", "holds": "green", "worse": "yellow",
@@ -25,7 +25,7 @@ STYLES = {
 
 
 def listed(known: Sequence[Paper]) -> None:
-    """List the papers: their subjects, their sources, and what can be run alone."""
+    """List the papers: their subjects, their sources, and the experiments that can run alone."""
     from voronym_papers.stored import results, stale
 
     out = _console()
@@ -66,7 +66,7 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
 
 
 def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
-    """Return the figures of an experiment, of this run and of the kept one."""
+    """Return the figures of an experiment, from this run and from the kept one."""
     from voronym_papers.overview import lines
     from voronym_papers.stored import results
 
@@ -160,7 +160,7 @@ def summed(values: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
 
 
 def fitted(out: Console, table: Table) -> None:
-    """Print a table with whole numbers: one too wide is cut between columns, with its keys repeated."""
+    """Print a table without breaking numbers; cut a wide table between columns, and repeat its keys."""
     from rich.table import Table as Grid
 
     texts = table.texts()

@@ -1,9 +1,9 @@
 """Anonymization of mixed records as vector quantization: outliers pushed back into the crowd.
 
-``example``   table 1, and every equation on records whose distances can be written down by hand
-``pictures``  figures 1 and 2: a cluster flattened, a cluster shuffled
-``hospital``  what the paper left to later work: the method on larger tables
-``adult``     the same on a real table           ``leaves``  and over parts of a data set
+``example``   table 1, and every equation on records with distances that can be computed by hand
+``pictures``  figures 1 and 2: a flattened cluster, and a shuffled cluster
+``hospital``  the paper's future work: the method on larger tables
+``adult``     the method on a real table         ``leaves``  the method over parts of a data set
 """
 
 from __future__ import annotations

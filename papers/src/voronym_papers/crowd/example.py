@@ -1,7 +1,6 @@
 """Table 1, and every equation against distances, sums and counts computed here independently.
 
-Nothing of the rooms `records` and `space` is used for the counting: three columns, with distances that fit on
-a line each.
+The counts use no code of `records` and `space`: three columns, each with a distance of one line.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def table_1(ctx: Context) -> Iterator[Item]:
 
 
 def equations(tables: int, ctx: Context) -> Iterator[Item]:
-    """Count, over several tables, where the result differs from an equation."""
+    """Count, over several tables, the results that differ from an equation."""
     yield from _equation_1(ctx)
     counts: Counter[int] = Counter()
     tried: Counter[int] = Counter()
@@ -143,7 +142,7 @@ def equations(tables: int, ctx: Context) -> Iterator[Item]:
 
 
 def _equation_1(ctx: Context) -> Iterator[Item]:
-    """Map distances of ages: their distribution comes near to that of distances of normal numbers."""
+    """Map distances between ages: their distribution approaches that of distances between normal numbers."""
     at(ctx, "equation 1", 0.0)
     curves, off = [], []
     for n in (20, 80, 320):
@@ -210,7 +209,7 @@ def _clusters(worked: Worked) -> Iterator[Counted]:
 
 
 def _blended(worked: Worked, seed: int) -> Iterator[Counted]:
-    """Check equations 5 to 8: which values change, and to what."""
+    """Check equations 5 to 8: which values change, and their new values."""
     wrong: Counter[int] = Counter()
     tried: Counter[int] = Counter()
     cells = worked.members(worked.labels)
@@ -265,8 +264,8 @@ def _stirred(worked: Worked, seed: int) -> Iterator[Counted]:
 def kl(before: list[float], after: list[float]) -> float:
     """Return the divergence of two lists of distances, in nats, over bins of about equal counts of the first.
 
-    There are as many bins as the square root of the distances, 2 to 16; a border is halfway between two
-    distances, and equal ones are never torn apart.
+    The number of bins is the square root of the number of distances, 2 to 16. A border is halfway between
+    two distances, and equal distances share a bin.
     """
     ordered = sorted(before)
     bins = min(max(round(math.sqrt(len(ordered))), 2), 16)

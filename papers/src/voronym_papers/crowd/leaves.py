@@ -28,8 +28,8 @@ FILES = 8
 def over_leaves(n: int, leaf: int, ctx: Context) -> Iterator[Item]:
     """Mask a hospital of several files leaf by leaf; link its records before and after, over all leaves.
 
-    A column of numbers that are all different goes along: it says who a released record was. A person linked
-    at random among the nearest counts by one over their number.
+    A column of distinct numbers identifies the original of each released record. A person linked at
+    random among several nearest records counts one over their number.
     """
     at(ctx, f"leaves: {n:,} patients", 0.0)
     table = datasets.hospital(n, outliers=6, seed=1).select(*KEYS, "diagnosis")
@@ -89,7 +89,7 @@ def linked(table: pl.DataFrame, released: pl.DataFrame, own: np.ndarray) -> floa
 
 
 def _coordinates(some: pl.DataFrame, table: pl.DataFrame) -> Floats:
-    """Return keys as numbers, every column with span 1; each name is an axis of its own."""
+    """Return keys as numbers, every column with span 1; each category has its own axis."""
     out = []
     for name in KEYS:
         if table[name].dtype == pl.String:

@@ -1,7 +1,7 @@
-"""Mortazavi and Jalili 2015: ICSM against MDAV, against LS, against the classical methods.
+"""Mortazavi and Jalili 2015: ICSM against MDAV, LS and the classical methods.
 
-``published``  what stands in the paper        ``moves``     figures 1 to 4, by example
-``tables``     tables 1 and 2                  ``literal``   ICSM as it is printed
+``published``  the paper's figures             ``moves``     figures 1 to 4, by example
+``tables``     tables 1 and 2                  ``literal``   ICSM exactly as printed
 ``classical``  figure 5                        ``restarts``  table 4: the best of 1600 starts
 """
 
@@ -77,7 +77,7 @@ def _synthetic(full: bool, ctx: Context) -> Iterator[Item]:
 
 
 def _literal_synthetic(k: int) -> Reproduce:
-    """Return the experiment of one k on the synthetic data, to the letter."""
+    """Return the literal experiment for one k on the synthetic data."""
 
     def run(_: bool, ctx: Context) -> Iterator[Item]:
         from voronym_papers.icsm import tables
@@ -113,7 +113,7 @@ def _literal_eia(_: bool, ctx: Context) -> Iterator[Item]:
 
 
 def _limits(name: str) -> Reproduce:
-    """Return the experiment that proves an upper bound on one data set."""
+    """Return the experiment that proves an upper bound on the gain for one data set."""
 
     def run(full: bool, ctx: Context) -> Iterator[Item]:
         from voronym_papers import limits
@@ -144,7 +144,7 @@ def _classical(full: bool, ctx: Context) -> Iterator[Item]:
 
 
 def _restarts(name: str, k: int) -> Reproduce:
-    """Return the experiment of one row of table 4: a full one takes 5 to 15 minutes."""
+    """Return the experiment for one row of table 4; a full one takes 5 to 15 minutes."""
 
     def run(full: bool, ctx: Context) -> Iterator[Item]:
         from voronym_papers.icsm import restarts, tables

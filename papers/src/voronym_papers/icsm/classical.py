@@ -16,7 +16,7 @@ NAMES = ("tarragona", "census")
 
 
 def figure_5(sizes: tuple[int, ...], ctx: Context) -> Iterator[Item]:
-    """Run ICSM and nine other methods, and count where ICSM loses least."""
+    """Run ICSM and nine other methods, and count the cases in which ICSM loses least."""
     losses: dict[tuple[str, str, int], float] = {}
     for number, method in enumerate(published.FIGURE_5):
         at(ctx, f"figure 5: {method}", number / len(published.FIGURE_5))

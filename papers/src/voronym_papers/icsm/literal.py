@@ -1,9 +1,9 @@
 """ICSM to the letter: a round collects the first hundred moves, and applies the best of them.
 
 `voronym.refiners.icsm` takes the best move of every cell instead, and looks for chains from several cells.
-Beside algorithms 2 to 4 of the paper nothing is added here. What the text leaves open: nodes are met by
-number, records before cells, each pair from both of its ends; equal moves keep the order in which they were
-met; a run counts the rounds that change something.
+This module adds nothing to algorithms 2 to 4 of the paper. Details that the text leaves open: nodes are
+visited by number, records before cells, each pair from both ends; equal moves keep the order in which they
+were found; a run counts the rounds that change something.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Literal(Run):
         return changed
 
     def complex(self) -> bool:
-        """Look for a chain from the cell of lowest score; a round that finds one counts, too."""
+        """Apply a chain from the cell of lowest score; count the round if there is one."""
         changed = super().complex()
         self.improved += changed
         return changed

@@ -78,7 +78,7 @@ def figures_1_to_4(ctx: Context) -> Iterator[Item]:
 
 
 def _draw(rng: np.random.Generator) -> list[float]:
-    """Return, for each of the four figures, the weight of a cycle less the change of the squares."""
+    """Return, for each of the four figures, a cycle's weight less the change of the squares."""
     a, b, c = (rng.normal(size=(4, 3)) + rng.normal(size=3) for _ in range(3))
     x, y = a[0], b[0]
     before = squares([a, b, c])

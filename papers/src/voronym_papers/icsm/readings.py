@@ -1,11 +1,12 @@
-"""Other methods of paper 001 as far as their description goes: LS of table 4, GSMS of figure 5.
+"""Other methods of paper 001, as far as it describes them: LS of table 4, GSMS of figure 5.
 
-The paper says of LS that it is a local search, repeated from 4,000 initial solutions, and prints its best
-losses. Its own paper is not among ours. So it is read here as what every local search for groups has: shifts,
-swaps and dissolved groups until none gains, from MDAV with up to 20 records at random in each other's groups.
+The paper describes LS as a local search, repeated from 4,000 initial solutions, and prints its best losses.
+The original paper on LS was not available. So it is implemented here with the moves of every local search for
+groups: shifts, swaps and dissolved groups until none gains, from MDAV with up to 20 records exchanged at
+random.
 
-GSMS takes away the group "which minimizes the current SSE of remaining records": `gsms` of the library counts
-the SSE of the group, too. Here it is read to the letter.
+GSMS removes the group "which minimizes the current SSE of remaining records". `gsms` of the library also
+counts the SSE of the group; here the text is followed to the letter.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ WHY = (
 
 
 def local_search(X: Floats, k: int, starts: int, seed: int = 0) -> tuple[float, float]:
-    """Return the least loss of many local searches, in percent, and that of the first, which is from MDAV."""
+    """Return the least loss of many local searches, and the loss of the first one, from MDAV, in percent."""
     first = microaggregate(X, k, method="mdav").labels
     rng = np.random.default_rng(seed)
     losses = np.empty(starts)
@@ -53,8 +54,9 @@ def local_search(X: Floats, k: int, starts: int, seed: int = 0) -> tuple[float, 
 def gsms_letter(X: Floats, k: int) -> Partition:
     """Remove, while k records remain, the group whose rest has the least sum of squares; see above.
 
-    With m the mean of the remaining N and g that of the group, the rest has the squares of all remaining less
-    ``SSE(group) + k N / (N - k) |g - m|²``. The records left over join the group whose mean is nearest.
+    With m the mean of the remaining N records and g that of the group, the rest has the squares of all
+    remaining records less ``SSE(group) + k N / (N - k) |g - m|²``. The last records join the group with
+    the nearest mean.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def gsms_letter(X: Floats, k: int) -> Partition:
 
 
 def _local(name: str, k: int) -> Reproduce:
-    """Return the experiment about LS on one data set."""
+    """Return the experiment on LS for one data set."""
 
     def run(full: bool, ctx: Context) -> Iterator[Item]:
         X = load(name)

@@ -21,8 +21,8 @@ QUICK = {"tarragona": 10, "census": 8, "eia": 3}
 def row(name: str, k: int, full: bool, ctx: Context) -> Iterator[Item]:
     """Take the best of many runs of ICSM from perturbed MDAV, and compare local search from MDAV.
 
-    As published: each start is MDAV with at most 20 records in each other's cells, and a run looks for
-    chains from one cell. Local search is ours, for as long as it takes with its defaults.
+    As published: each start is MDAV with at most 20 records exchanged between cells, and a run searches
+    chains from one cell. The local search is ours, with its default effort.
     """
     icsm, ls = published.TABLE_4[name, k]
     starts = published.RESTARTS if full else QUICK[name]

@@ -147,7 +147,7 @@ def literal_synthetic(k: int, limits: Sequence[int], ctx: Context) -> Iterator[I
 
 
 def once(X: Floats, k: int, labels: np.ndarray) -> tuple[tuple[float, float], int, float]:
-    """Run ICSM once; return the losses before and after in percent, the rounds that improved, the seconds."""
+    """Run ICSM once; return the losses before and after in percent, the improving rounds, the seconds."""
     ctx = Context()
     work = Work(Problem.of(X, k), labels, ctx)
     run = Run(work, ctx, IcsmOptions(sources=1))

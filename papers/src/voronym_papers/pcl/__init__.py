@@ -1,10 +1,10 @@
 """Rebollo-Monedero and others, 2011 and 2013: probability-constrained Lloyd against MDAV.
 
-``published``  what stands in the papers       ``runs``      a run with its distortion and time
+``published``  the papers' figures             ``runs``      a run with its distortion and time
 ``gaussian``   2013, figures 3 to 6            ``adult``     2013, figures 7 and 8
 ``ten``        2011, figures 9 and 10          ``plane``     2011, figures 11 to 18
 ``census``     2011, tables 1 and 2, figures 19 and 20
-``rationale``  2011, figures 21 to 28          ``literal``   what is run as published
+``rationale``  2011, figures 21 to 28          ``literal``   experiments exactly as published
 """
 
 from __future__ import annotations

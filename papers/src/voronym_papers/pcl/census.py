@@ -62,9 +62,9 @@ class Case:
 def settings(k: int, size: int | None, full: bool) -> tuple[int, dict[str, Any]]:
     """Return the number of starts, and noisy PCL's options: the paper's rounds in a full run.
 
-    With 200 points for each cell, and 50 where there are a hundred cells and more, which end no worse than
-    the paper's 1,000 (`literal.census`). Without prepartition at k = 5 and 10, where the paper has no
-    figures, the default and 60 rounds.
+    A cell has 200 points, or 50 from a hundred cells on; the results are no worse than with the paper's
+    1,000 (`literal.census`). Without prepartition at k = 5 and 10, for which the paper has no figures,
+    the options are the default, and 60 rounds.
     """
     if not full:
         return (5 if k >= 25 else 2 if k == 10 or size else 1), {}

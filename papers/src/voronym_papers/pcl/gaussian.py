@@ -28,7 +28,7 @@ GROWTH = (
 
 
 def figure_3(ctx: Context) -> Iterator[Item]:
-    """Draw 16 cells of MDAV and of PCL, for both correlations; by the paper's solver, too."""
+    """Draw 16 cells of MDAV and of PCL for both correlations, also by the paper's solver."""
     rows: list[tuple[Cell, ...]] = []
     part = "2013, figure 3: Gaussian points in 16 cells"
     for number, (rho, known) in enumerate(published.FIGURE_3.items()):
@@ -227,7 +227,7 @@ def _trace(name: str, trace: tuple[float, ...]) -> Curve:
 
 
 def rises(curve: Curve) -> int:
-    """Count the rounds after which the distortion is higher than before."""
+    """Count the rounds in which the distortion rises."""
     values = [y for _, y in curve.points]
     return sum(later > before * (1 + 1e-12) for before, later in pairwise(values))
 

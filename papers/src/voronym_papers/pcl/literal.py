@@ -1,7 +1,7 @@
 """The experiments of 2011 and 2013 to the letter: the papers' solver, clouds, starts and corrections.
 
-Nothing is added: no exact assignment, no joined designs, no choice among draws. What the papers do not print
-is named in the reasons: the inner iterations of 2011, the deviations of the noise, the random points.
+Nothing is added: no exact assignment, no joined designs, no choice among draws. The reasons name details that
+the papers do not print: the inner iterations of 2011, the deviations of the noise, the random points.
 """
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ def ten_points(draws: int, ctx: Context) -> Iterator[Item]:
 
 
 def census(k: int, size: int | None, ctx: Context) -> Iterator[Item]:
-    """Run one row of table 2: five starts, 1,000 points a cell, prepartitions by PCL itself."""
+    """Run one row of table 2: five starts, 1,000 points per cell, prepartitions by PCL itself."""
     X = standardize(datasets.census().to_numpy())
     _, D, gain, _, rounds = published.TABLE_2[k, size]
     start = mdav(X, k)

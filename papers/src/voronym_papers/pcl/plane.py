@@ -1,8 +1,8 @@
 """2011, section 5.2: uniform and Gaussian points of the plane, figures 11 to 18.
 
-10,000 points in a few large cells (figures 11 to 14) by PCL without noise; 250 points in many small ones
+10,000 points in a few large cells (figures 11 to 14) by PCL without noise; 250 points in many small cells
 (figures 15 to 18) by noisy PCL. The paper has one draw of the points; here are several, because the gain
-differs from one to the next.
+varies between draws.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TYPICAL = (
     "The paper says “typically”, of a figure that is drawn without numbers; ours is the mean over the sweep."
 )
 PROOF = 4.0
-"""Seconds for a bound; most are tight after one or two."""
+"""Time limit in seconds for a bound; most are tight after one or two."""
 Published = tuple[float | None, float | None, float]
 NOISY: dict[str, Any] = {"samples": 30, "iterations": 150, "noise": 2.0}
 """Noisy PCL's options for 250 points; see `small`."""
@@ -43,7 +43,7 @@ class Experiment:
     typical: float
     known: Published
     clusters: bool
-    """Whether the sweep is over the number of cells (2 to 10), or over k."""
+    """Whether the sweep is over the number of cells (2 to 10) or over k."""
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ EXPERIMENTS = {
 
 @dataclass(frozen=True)
 class Trial:
-    """One draw at one k, or number of cells: MDAV, every start of PCL, the best of exact PCL, our search."""
+    """One draw at one k or number of cells: MDAV, every start of PCL, the best of exact PCL, our search."""
 
     X: Floats
     start: Run
@@ -131,13 +131,13 @@ def _clusters(X: Floats, k: int) -> Trial:
 
 
 def small(X: Floats, k: int, starts: int, *, proof: bool = False) -> Trial:
-    """Run noisy PCL from MDAV and from random points; prove the upper bound if requested.
+    """Run noisy PCL from MDAV and from random points; prove the upper bound on the gain if requested.
 
-    The authors take 4,000 copies of each uniform point and 150 rounds, 5,000 and 300 for Gaussian ones, and
-    a deviation found by trial. Slow cooling is what counts: 150 rounds gain four points on 30 at k = 3.
-    Thirty points for each cell do as well as hundreds. The deviation begins at twice the mean distance to the
-    nearest point. The last rounds have no noise at all, so that cells are those of a power diagram. With
-    k = 2, where a start takes long, there is only one of them.
+    The authors use 4,000 copies of each uniform point and 150 rounds, 5,000 and 300 for Gaussian ones,
+    and a deviation found by trial. Slow cooling matters most: 150 rounds gain four points over 30 at k =
+    3. Thirty points per cell are as good as hundreds. The deviation begins at twice the mean distance to
+    the nearest point. The last rounds have no noise, so that cells form a power diagram. With k = 2, for
+    which a start takes long, there is only one.
     """
     start = mdav(X, k)
     starts = 1 if k == 2 else starts
@@ -199,12 +199,12 @@ def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
 
 
 def _searched(trials: list[Trial]) -> Floats:
-    """Return the change by our search against MDAV, in percent, over the trials that have one."""
+    """Return the change by our search against MDAV, in percent, for the trials that have one."""
     return np.array([change(t.search, t.start) for t in trials if t.search is not None])
 
 
 def _attainable(it: Experiment, trials: list[Trial], searched: Floats) -> str:
-    """Describe what any method could gain on the same draws."""
+    """Return a sentence about the gain that any method could reach on the same draws."""
     if not len(searched):
         return ""
     mean = signed(float(searched.mean()))

@@ -1,7 +1,7 @@
 """Figures of the two papers, typed in with their place.
 
-Most of their figures are drawn, without numbers: of those only what the text or the caption says is known.
-Changes are of the distortion against MDAV, in percent; negative is better.
+Most figures are drawn without numbers; only the numbers in the text or the caption are known. Changes are of
+the distortion against MDAV, in percent; negative is better.
 """
 
 from __future__ import annotations

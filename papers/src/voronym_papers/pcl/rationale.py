@@ -1,9 +1,9 @@
 """2011, appendix A: why derivatives need noise if cells are small, figures 21 to 28.
 
-Centroids are fixed, the first cost is 0, and the objective is ``p0 - min p_q`` over the other costs: 0 where
-every cell has its share. Of a few points it is piecewise constant, its derivative is 0 nearly
-everywhere, and nothing points towards the narrow well. Clouds of noisy copies make it smooth; as their
-deviation falls it sharpens, while the costs follow.
+Centroids are fixed, the first cost is 0, and the objective is ``p0 - min p_q`` over the other costs: 0 if
+every cell has its share. For a few points it is piecewise constant: its derivative is 0 nearly everywhere,
+and nothing points towards the narrow minimum. Clouds of noisy copies make it smooth. As their deviation falls
+it sharpens, while the costs follow.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def cloud(X: Floats, deviation: float, copies: int, seed: int = 0) -> Floats:
 
 
 def flat(values: Floats) -> float:
-    """Return the percentage of places where the objective does not change from one cost to the next."""
+    """Return the percentage of places at which the objective does not change between neighbouring costs."""
     return 100.0 * float(np.mean(np.diff(values, axis=-1) == 0))
 
 

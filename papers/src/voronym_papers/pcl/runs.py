@@ -29,12 +29,12 @@ class Run:
     seconds: float
     quantizer: Quantizer | None = None
     labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """Cells, numbered as the quantizer's, if there is one."""
+    """Cells, with the numbers of the quantizer if there is one."""
     trace: tuple[float, ...] = ()
 
 
 def mdav(X: Floats, k: int) -> Run:
-    """Run MDAV, which the papers compare with and start from."""
+    """Run MDAV, the papers' baseline and start."""
     return timed(X, lambda: microaggregate(X, k, method="mdav"))
 
 

@@ -23,11 +23,12 @@ def blahut_arimoto(
     tolerance: float = 1e-9,
     iterations: int = 100_000,
 ) -> FiniteChannel:
-    """Find a point of Shannon's rate-distortion function: the case W = X, by Blahut and Arimoto.
+    """Find a point of Shannon's rate-distortion function, the case W = X, by Blahut and Arimoto.
 
-    Minimises ``D + λ I(X; X̂)`` by alternating ``p(x̂|x) ∝ p(x̂) exp(-d/λ)`` and ``p(x̂) = sum_x p(x)
-    p(x̂|x)``. It shares no code with the general solvers, and checks them. The bound is the classical one:
-    ``-λ sum_x p(x) log sum_x̂ p(x̂) e^{-d/λ} - λ log max_x̂ sum_x p(x) e^{-d/λ} / sum_ŷ p(ŷ) e^{-d/λ}``.
+    Minimise ``D + λ I(X; X̂)`` by alternating ``p(x̂|x) ∝ p(x̂) exp(-d/λ)`` and ``p(x̂) = sum_x p(x)
+    p(x̂|x)``. It shares no code with the general solvers, and checks them. The bound is the classical
+    one: ``-λ sum_x p(x) log sum_x̂ p(x̂) e^{-d/λ} - λ log max_x̂ sum_x p(x) e^{-d/λ} / sum_ŷ p(ŷ)
+    e^{-d/λ}``.
 
     References
     ----------

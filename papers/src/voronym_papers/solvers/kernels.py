@@ -23,7 +23,8 @@ def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
 def gather(X, columns, costs, values, least, near, floors, labels, second, gaps, begin, end):
     """Compute `two_best`, and keep each row's cells of least value, by number.
 
-    ``floors`` gets the least value of all other cells; ``least`` has room for one value more than cells kept.
+    ``floors`` gets the least value of all other cells; ``least`` is scratch memory for one value more
+    than cells kept.
     """
     count = near.shape[1]
     for i in range(begin, end):
@@ -56,10 +57,10 @@ def gather(X, columns, costs, values, least, near, floors, labels, second, gaps,
 
 @kernel
 def two_best_near(X, columns, costs, values, near, floors, top, labels, second, gaps, begin, end):
-    """Compute `two_best` by the candidates alone, if no other cell can come before; return where not.
+    """Compute `two_best` from the candidates if no other cell can be better; return the rows where one could.
 
-    ``floors`` are what no other cell is below; ``top`` is the largest number in them and in the costs, which
-    bounds what rounding does.
+    ``floors``: lower bounds on the values of all other cells. ``top``: the largest number in them and in
+    the costs, which limits rounding errors.
     """
     d, count = len(columns), near.shape[1]
     slack = 1e-14 * top
@@ -104,10 +105,10 @@ def lost(gaps, begin, end, step):
 
 @kernel
 def brent(gaps, begin, end, share):
-    """Return the rise of a cell's cost that loses a share of its points: Brent's root of `lost`.
+    """Return the rise of a cell's cost that removes a share of its points: Brent's root of `lost`.
 
-    Inverse quadratic interpolation or the secant where they stay inside the bracket and shrink it fast
-    enough, bisection elsewhere.
+    Inverse quadratic interpolation or the secant if they stay inside the bracket and shrink it fast
+    enough; otherwise bisection.
     """
     a, b = 0.0, gaps[end - 1]
     fa, fb = lost(gaps, begin, end, a) - share, 1.0 - share
@@ -175,10 +176,11 @@ def squares_to(points, means, changed, away):
 def first_moves(points, away, labels, sizes, k, tiny, near, change, left, right, target):
     """Fill the first moves that gain, in the order of pairs of nodes; return their number.
 
-    A move is a record and a cell, ``right`` -1; or two records that change places. With ``away`` the squared
-    distances to the means, the change of an exchange, R1 + R1, is ``away[q, x] - away[p, x] + away[p, y] -
-    away[q, y] - |x - y|² (1/m_p + 1/m_q)``, where |x - y|² is at most twice ``away[q, x] + away[q, y]``:
-    mostly enough to know. The change of a migration is R2 + R3. ``near`` is room for a number for each cell.
+    A move is a record and a cell, with ``right`` -1; or two records that change places. ``away`` has the
+    squared distances to the means. The change of an exchange, R1 + R1, is ``away[q, x] - away[p, x] +
+    away[p, y] - away[q, y] - |x - y|² (1/m_p + 1/m_q)``. |x - y|² is at most twice ``away[q, x] + away[q,
+    y]``, which mostly suffices to decide. The change of a migration is R2 + R3. ``near`` is scratch
+    memory with a number per cell.
     """
     n, d = points.shape
     room, count = len(sizes), 0

@@ -28,7 +28,7 @@ DENSE = 600
 """Number of cells above which the Jacobian is sparse, and conjugate gradients solve for the step."""
 
 NEAR = 24
-"""Cells that a point remembers between the looks of one call; at most half of all."""
+"""Number of best cells that are kept for each point within one call; at most half of all cells."""
 
 
 @SOLVERS.register("levenberg-marquardt")
@@ -58,7 +58,7 @@ def levenberg_marquardt(
     Parameters
     ----------
     X, centroids, sizes, space, start
-        As in `transport`; sizes are exact. A cell that has no points at all gets a lower cost first.
+        As in `transport`; sizes are exact. A cell without points first gets a lower cost.
     tolerance : float
         Largest error of a cell's size, as a share of the requested size; an error of one point is always
         allowed.
@@ -142,8 +142,8 @@ class _Scaled(Space):
 def _scaled(given: Given, ctx: Context) -> tuple[_Work, int]:
     """Return the problem with costs near 1, and their binary exponent: JᵀJ has their inverse fourth power.
 
-    By powers of two, so that no bit changes. Squared distances scale with the coordinates; in spaces without
-    them the costs are divided as they come.
+    Scaling by powers of two changes no bit. Squared distances scale with the coordinates; in spaces
+    without coordinates the costs are divided.
     """
     X, C, sizes, space, _ = given
     target, flat, places = sizes.low, space.coordinates(X), space.coordinates(C)
@@ -167,11 +167,11 @@ class _View(NamedTuple):
 
 
 class _Seen:
-    """The two best cells of all points, for costs that change between looks while centroids stay.
+    """The two best cells of all points, for changing costs and fixed centroids.
 
-    A point's cells of least value are kept from one look, with the least value of all others. When no cost
-    has fallen by more than some amount since, no other cell is below that value less this amount: so mostly
-    a few cells are looked at instead of all of them. What is found is the same, to the last bit.
+    The cells of least value of each point are kept, with the least value of all others. If no cost has
+    fallen by more than some amount since, no other cell is below that value less this amount. So in most
+    cases only a few cells are examined. The result is the same to the last bit.
     """
 
     def __init__(self, X: Floats, C: Floats, ctx: Context) -> None:
@@ -274,7 +274,7 @@ class _Work:
         return nearest_negative(J) if m <= PROJECTED else laplacian(J)
 
     def step(self, view: _View, mu: float, share: float, damping: str) -> tuple[_View | None, float]:
-        """Return the result of one damped step, and the next μ; None if no step gains."""
+        """Return the result of a damped step and the next μ; None if no step gains."""
         n = len(self.X)
         if not view.gaps.any():
             return None, mu
@@ -315,8 +315,8 @@ def nearest_negative(J: Floats) -> Floats:
 def laplacian(J: Floats) -> Floats:
     """Return J made symmetric, with a diagonal that makes all rows sum to 0.
 
-    So it is for a density, where what one cell loses others gain. With no negative numbers beside the
-    diagonal such a matrix is negative semidefinite (its rows are dominated by their diagonals).
+    This holds for a density, for which others gain what one cell loses. If no number off the diagonal is
+    negative, such a matrix is negative semidefinite (its rows are dominated by their diagonals).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Noisy PCL: clouds around the records, so that derivatives exist for small k, too."""
+"""Noisy PCL: clouds around the records, so that derivatives exist for small k."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from voronym.space import Euclidean
 from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 TINY = 0.1
-"""Share of its size below which a cell counts as lost, and starts again."""
+"""A cell below this share of its size counts as lost, and starts again."""
 
 INNER = 10
-"""Deviations of the noise for one set of centroids, if the noise falls inside."""
+"""Number of deviations of the noise per set of centroids, if the noise falls in the inner loop."""
 
 
 @dataclass(frozen=True)
@@ -90,20 +90,20 @@ class NoisyOptions(Options):
 def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partition:
     """Design cells of equal probability for clouds around the records, while the clouds shrink.
 
-    The problem: minimise ``sum_i |x_i - centroid of its cell|²`` over quantizers with cells of equal size.
-    The papers adjust the costs by derivatives, and a handful of records per cell has none. So every record
-    gets a cloud of noisy copies, new ones in each iteration: costs are adjusted for the clouds
-    (`levenberg_marquardt`), points assigned, centroids moved to the means. The deviation of the noise falls
-    geometrically, from clouds that overlap to clouds that hardly do. The paper has one covariance for all; by
-    ``covariance="cell"`` a cloud has that of the cell where its record is, so that it is wide where records
-    are sparse. At the end there are no clouds: rounds of `pcl` on the records themselves, from the centroids
-    and costs found, and from there shaken a few times. The paper only corrects cells that are off by a few,
-    which is what ``designs=0`` does. Of the best so far and a shaken one the better is kept in each place
-    where they differ. The last sentence of the paper's appendix has the noise fall again for each set of
-    centroids instead: ``cooling="inner"``.
+    The problem: minimise ``sum_i |x_i - centroid of its cell|²`` over quantizers with cells of equal
+    size. The papers adjust the costs by derivatives, which do not exist for a few records per cell. So
+    every record gets a cloud of noisy copies, drawn again in each iteration. Costs are adjusted for the
+    clouds (`levenberg_marquardt`), points are assigned, and centroids move to the means. The deviation of
+    the noise falls geometrically, from clouds that overlap to clouds that hardly do. The paper has one
+    covariance for all. With ``covariance="cell"`` a cloud has the covariance of its record's cell, so it
+    is wide where records are sparse. At the end there are no clouds: rounds of `pcl` on the records
+    themselves, from these centroids and costs, and then shaken a few times; the better of both is kept in
+    each region. The paper only corrects cells that are off by a few, as ``designs=0`` does. According to
+    the last sentence of the paper's appendix, the noise falls again for each set of centroids:
+    ``cooling="inner"``.
 
-    It is here to be compared with: the clouds of the paper, and its derivatives. `pcl` is exact in each step,
-    and does by soft assignments what the clouds do, without drawing them, some ten times faster.
+    This method is for comparison: it has the clouds and derivatives of the paper. `pcl` is exact in each
+    step. It replaces the clouds by soft assignments without draws, and is about ten times faster.
 
     References
     ----------
@@ -145,10 +145,10 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
 
 
 def corrected(X: NDArray[np.float64], rule: Quantizer, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Assign records by a rule; then cells that have too many pass records on to cells that have too few.
+    """Assign records by a rule; then move records from cells with too many to cells with too few.
 
-    As the papers correct sizes that are off by a few, "taking into account simple considerations of centroid
-    proximity": of all records in cells with too many and all cells with too few, the nearest pair first.
+    The papers correct sizes that are off by a few, "taking into account simple considerations of centroid
+    proximity". Here the nearest pair of a record in a too large cell and a too small cell comes first.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Clouds:
     X : array, shape (n, d)
         The records.
     copies : int
-        How many points stand for a record, itself counted.
+        Number of points per record, including itself.
     covariance : {"common", "cell"}
         Whether the noise is the same for all, or has the covariance of the record's cell.
     """
@@ -307,7 +307,7 @@ def _moved(
     costs: NDArray[np.float64],
     ctx: Context,
 ) -> NDArray[np.float64]:
-    """Return the means of the cells; a cell that is lost gets a random record, and the least cost."""
+    """Return the means of the cells; a lost cell gets a random record and the least cost."""
     X, m = clouds.X, len(sizes)
     sums = np.stack([np.bincount(result.labels, column, m) for column in cloud.T], axis=1)
     kept = np.flatnonzero(result.sizes > TINY * clouds.copies * sizes)

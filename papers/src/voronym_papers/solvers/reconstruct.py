@@ -71,9 +71,9 @@ def reconstruct(
 ) -> Reconstructed:
     """Find a rule and the points that it publishes: equation (4) of the paper, for squared errors.
 
-    In turn the best rule for the letters, with a proof, and the best letters for the rule, which are the
-    means of the keys given the letter. Neither step can raise the objective. Letters that fall together
-    become one, which cannot raise the risk. The end is a local optimum in the letters.
+    It alternates the best rule for the letters, with a proof, and the best letters for the rule: the
+    means of the keys given the letter. Neither step can raise the objective. Coinciding letters are
+    merged, which cannot raise the risk. The result is a local optimum in the letters.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def reconstruct(
     points : array, shape (n, c)
         The key letters as points.
     letters : array, shape (m, c)
-        Points to begin with, as many as may be published.
+        First letters; their number limits the published letters.
     multiplier, max_distortion, max_risk : float
         Exactly one of them, as in `privacy_distortion`.
     rounds : int

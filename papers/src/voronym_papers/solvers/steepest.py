@@ -26,9 +26,9 @@ def steepest(
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R`` by the paper's projected steepest descent, for comparison.
 
-    Against the gradient by ``p(y|x)``, times the paper's 1e-4, projected on the rows that add up to 1;
-    negative entries are then set to 0 and the rows renormalised. ``start`` is the share of "one letter
-    always" in the first rule, the rest publishes X. Nothing is proven about convergence; the bound is true.
+    A step goes against the gradient by ``p(y|x)``, times the paper's 1e-4, projected on the rows that add
+    up to 1; negative entries are then set to 0 and the rows renormalised. ``start`` is the share of "one
+    letter always" in the first rule; the rest publishes X. Convergence is not proven; the bound is valid.
     """
     p = alphabet.p[:, None]
     J = (1.0 - start) * alphabet.nearest() + start * alphabet.constant()

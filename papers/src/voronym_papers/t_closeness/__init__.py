@@ -1,8 +1,8 @@
 """Rebollo-Monedero, Forné and Domingo-Ferrer 2010: privacy risk against distortion.
 
-``published``  what stands in the paper            ``function``  figures 5, 6 and 7: the best rules
-``counted``    figures 8 and 9: microaggregation, its risk counted; several keys
-``places``     section 4.4: places, and W a user
+``published``  the paper's figures                 ``function``  figures 5, 6 and 7: the best rules
+``counted``    figures 8 and 9: microaggregation with its counted risk; several keys
+``places``     section 4.4: X is a user's place, W the user's identity
 """
 
 from __future__ import annotations

@@ -29,10 +29,10 @@ CUT = (
     f"Cutting loses a little: where a figure is below the bound, which is for the uncut W, it says '{BELOW}'."
 )
 NEAR = 0.1
-"""Nats above the bound that still count as "near-optimality": a twelfth of what the unmasked keys reveal."""
+"""Nats above the bound that still count as "near-optimality": a twelfth of the unmasked keys' information."""
 NAMES = {"MDAV": "mdav", "μ-Approx": "mu-approx", "univariate": "univariate"}
 DEAR = {"mu-approx": 1 / 32, "univariate": 1 / 16}
-"""Shares k/n above which a quick run leaves out a method: it takes seconds to minutes."""
+"""Shares k/n above which a quick run omits a method, because it takes seconds to minutes."""
 
 
 def figures_8_9(n: int, full: bool, ctx: Context, names: Sequence[str] = tuple(NAMES)) -> Iterator[Item]:
@@ -181,8 +181,8 @@ def intervals(values: Floats) -> Ints:
 def information(labels: Ints, bins: Ints) -> tuple[float, float]:
     """Return the mutual information of two columns of codes in nats: as counted, and corrected.
 
-    The correction is Miller and Madow's: ``(pairs - labels - bins + 1) / 2n`` is taken away, at least 0
-    stays.
+    The correction is Miller and Madow's: subtract ``(pairs - labels - bins + 1) / 2n``; the result is at
+    least 0.
 
     Examples
     --------

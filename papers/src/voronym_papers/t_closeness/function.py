@@ -153,7 +153,7 @@ def _marks_6(rows: list[dict[str, float]], steps: int) -> Iterator[Mark]:
 
 
 def _ends(row: dict[str, float]) -> str:
-    """Describe where descent ends, and the best rule there."""
+    """Return a sentence about the result of the descent, and the best rule there."""
     D, R, share = row["D, slow"], row["R, slow"], MULTIPLIERS[row["λ"]]
     return (
         f"{DESCENT} Here it ends at D = {D:.3f} with a risk of {R:.3f}, where (8) has "

@@ -21,8 +21,8 @@ SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 def town(squares: int, people: int, seed: int = 0) -> tuple[Floats, Floats]:
     """Return the joint law of user and square, and the squares' centres in kilometres.
 
-    Everybody has a home and a place of work, is at home for two thirds of the requests, and in the middle of
-    the town, as all others are, for a fifth of the rest.
+    Everybody has a home and a place of work. Two thirds of the requests come from home, and a fifth of
+    the others from the middle of the town.
     """
     rng = np.random.default_rng(seed)
     step = SIDE / squares

@@ -1,7 +1,7 @@
 """Population uniques from the class sizes of the sample: three models of the size distribution.
 
-Each takes the sample as a simple random one of n of N people, with ``s_i`` classes of i records. They know
-nothing about the columns, only the ``s_i``.
+Each assumes a simple random sample of n of N people, with ``s_i`` classes of i records. The models use only
+the ``s_i``, not the columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 _FAR = 0.1
 """A model fits poorly if its expected counts differ by more than this share and three standard deviations."""
 
-_EDGE = 1e-4  # alpha so near to 0 or 1 is at the edge of what Pitman's formula has
+_EDGE = 1e-4  # alpha this near to 0 or 1 is at the limits of Pitman's formula
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,11 @@ class Fit:
 
 
 def pitman(sizes: Sizes) -> Fit | None:
-    """Fit Pitman's sampling formula with theta and alpha by maximum likelihood; None if there is no fit.
+    """Fit Pitman's sampling formula with theta and alpha by maximum likelihood; None if the fit fails.
 
-    ``E[S_1] = N (theta + alpha)_(N-1) / (theta + 1)_(N-1)`` population uniques, with rising factorials; for a
-    large N that is ``Gamma(theta + 1) / Gamma(theta + alpha) N^alpha``. The interval is that of the
-    likelihood, by its curvature.
+    It expects ``E[S_1] = N (theta + alpha)_(N-1) / (theta + 1)_(N-1)`` population uniques, with rising
+    factorials; for a large N this is ``Gamma(theta + 1) / Gamma(theta + alpha) N^alpha``. The interval
+    comes from the curvature of the likelihood.
 
     References
     ----------
@@ -175,7 +175,7 @@ def _around(log_value: float, error: float, sizes: Sizes) -> tuple[float, float]
 
 
 def _misfit(theta: float, alpha: float, sizes: Sizes) -> str:
-    """Describe where classes of one, two or three records are not as frequent as the model expects."""
+    """Describe a misfit: classes of one, two or three records with another frequency than expected."""
     for j in (1, 2, 3):
         wanted, seen = np.exp(_log_expected(theta, alpha, sizes.n, j)), sizes.of_size(j)
         if abs(wanted - seen) > max(_FAR * wanted, 3 * np.sqrt(wanted)):
@@ -187,11 +187,11 @@ def _misfit(theta: float, alpha: float, sizes: Sizes) -> str:
 
 
 def zayatz(sizes: Sizes) -> Fit | None:
-    """Assume that classes in the population have the size distribution of the sample.
+    """Estimate uniques if classes in the population have the size distribution of the sample.
 
-    A sample unique is then a population unique with probability ``s_1 h_1(1) / sum_i s_i h_1(i)``, where
-    ``h_1(i)`` is the hypergeometric probability that one of a class of i is among n of N; and population
-    uniques are N/n times those among the sample's. No record alone, no estimate.
+    A sample unique is then a population unique with probability ``s_1 h_1(1) / sum_i s_i h_1(i)``.
+    ``h_1(i)`` is the hypergeometric probability that exactly one member of a class of i is among n of N
+    people. Population uniques are N/n times those in the sample. None without sample uniques.
 
     References
     ----------
@@ -220,7 +220,7 @@ def _zayatz(size: Ints, count: Floats, sizes: Sizes) -> float | None:
 
 
 def _log_alone(size: Floats, sizes: Sizes) -> Floats:
-    """Return the log-probability that one member of a class of each size is among n of N people."""
+    """Return the log-probability that exactly one member of a class of each size is among n of N people."""
     many, n = sizes.population, min(sizes.n, sizes.population)
 
     def choose(a: Floats | float, b: Floats | float) -> Floats:
@@ -252,12 +252,12 @@ def shlosser(size: Ints, count: Floats, pi: float) -> float:
 
 
 def snb(sizes: Sizes) -> Fit | None:
-    """Fit slide negative binomial sizes: one plus a negative binomial number; None if there is no fit.
+    """Fit slide negative binomial sizes (one plus a negative binomial number); None if the fit fails.
 
-    With K classes in the population, by Shlosser's estimate, alpha and beta are those for which as many
-    sample classes have one and two records as there are: ``E[s_1] = K pi G (1 + alpha q / (1-q))``,
-    ``E[s_2] = K pi^2 G alpha (1-beta) (2 - (1-alpha) q) / (2 (1-q)^2)``, ``q = (1-pi)(1-beta)``,
-    ``G = (beta / (1-q))^alpha``. Population uniques are ``K beta^alpha``.
+    K is the number of classes in the population, by Shlosser's estimate. alpha and beta are chosen to
+    reproduce the numbers of sample classes with one and two records: ``E[s_1] = K pi G (1 + alpha q /
+    (1-q))``, ``E[s_2] = K pi^2 G alpha (1-beta) (2 - (1-alpha) q) / (2 (1-q)^2)``, ``q =
+    (1-pi)(1-beta)``, ``G = (beta / (1-q))^alpha``. Population uniques are ``K beta^alpha``.
 
     References
     ----------
@@ -321,7 +321,7 @@ def _snb(
 def _resampled(
     estimate: Callable[[Floats], float | None], sizes: Sizes, value: float, *, many: int = 40
 ) -> tuple[float, float]:
-    """Return a 95 % interval: the estimate with counts of classes redrawn, each from a Poisson law."""
+    """Return a 95 % interval from estimates with redrawn counts of classes, each from a Poisson law."""
     rng = np.random.default_rng(0)
     drawn = [estimate(rng.poisson(sizes.count).astype(np.float64)) for _ in range(many)]
     result = np.array([item for item in drawn if item is not None])

@@ -24,17 +24,17 @@ class Matches(Plain):
     number : int
         Records, or households.
     expected : float
-        Correct matches to expect, where an intruder matches each of them once: the global risk.
+        Expected number of correct matches if an intruder matches each of them once: the global risk.
     interval : tuple of float
-        95 %, for their number.
+        95 % confidence interval of the number of correct matches.
     mean, greatest : float
-        Of the single risks.
+        Mean and maximum of the single risks.
     threshold : float
-        Above it one is at risk.
+        A record with a higher risk is at risk.
     at_risk : int
-        How many are.
+        Number of records at risk.
     assumption : str
-        What is taken for granted.
+        The assumption behind the figures.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Matches(Plain):
 
     @classmethod
     def of(cls, risks: Floats, threshold: float, assumption: str, variance: float | None = None) -> Matches:
-        """Sum up single risks, which are independent unless the variance of their number is given."""
+        """Add up the risks of records; they are independent unless the variance of their number is given."""
         expected = float(risks.sum())
         if variance is None:
             variance = float((risks * (1 - risks)).sum())
@@ -76,25 +76,24 @@ class PopulationFigures(Plain):
     fraction : float
         n / N.
     basis : {"weights", "sampling fraction", "population"}
-        Where N comes from.
+        The source of N.
     matches : Matches
-        Of records: Benedetti and Franconi's individual risk, or 1 / F where the population is known.
+        For records: Benedetti and Franconi's individual risk, or 1 / F if the population is known.
     households : Matches or None
-        Of households, where these are declared: that somebody of one is found.
+        For declared households: the risk that one of their members is found.
     members : Matches or None
-        Of records, each with the risk of its household: an intruder who finds one member of a family finds
-        the others.
+        For records, each with the risk of its household: finding one member finds the family.
     uniques : tuple of Uniques
-        Population uniques, by models of the sizes of classes; empty where the population is known.
+        Population uniques, by models of the sizes of classes; empty if the population is known.
     rule : str or None
         Which of these the decision rule of Dankar and others takes.
     columns : tuple of Fitted
         Sample uniques that are population uniques, by log-linear models, the best fitting first.
     known : dict or None
-        Where the population is known: ``sample_uniques``, those of them that are ``population_uniques``, and
-        ``absent``, records whose keys the population does not have.
+        If the population is known: ``sample_uniques``, ``population_uniques`` among them, and ``absent``,
+        records whose keys do not occur in the population.
     notes : tuple of str
-        What should be known about these figures.
+        Remarks on these figures.
     """
 
     keys: tuple[str, ...]
@@ -159,7 +158,7 @@ class PopulationFigures(Plain):
 
 @dataclass(frozen=True, eq=False)
 class PopulationRisk(PopulationFigures):
-    """The results of `population_risk`. ``risks`` are those of single records: not for publication.
+    """The results of `population_risk`. ``risks`` concern single records: not for publication.
 
     Parameters
     ----------

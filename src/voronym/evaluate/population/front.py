@@ -1,4 +1,4 @@
-"""The risk of a table in the population from which it was sampled, by all models at once."""
+"""Estimate the risk of a table in the population from which it was sampled, by all models."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def population_risk(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> PopulationRisk:
-    """Estimate how likely an intruder is to find somebody of a survey in the population.
+    """Estimate how likely an intruder is to find a person of a survey in the population.
 
-    An intruder who does not know who took part must find the one person of the *population* behind a record.
-    A person who is unique in the sample may share the keys with many people outside it.
+    An intruder who does not know who took part must find the right person of the *population* for a
+    record. A person who is unique in the sample may share the keys with many people outside it.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def find_population_risk(
     threshold: float,
     ctx: Context,
 ) -> PopulationRisk:
-    """Do the work of `population_risk` as a part of other work, which can be cancelled."""
+    """Compute `population_risk` within other work, which can be cancelled."""
     check_columns(frame, keys, "key")
     names = tuple(keys)
     _check(names, weights, fraction, population, threshold)

@@ -1,10 +1,10 @@
-"""Population uniques among the sample's, from a Poisson model of the columns.
+"""Estimate population uniques among the sample's, from a Poisson model of the columns.
 
-The people of the population with one combination of keys are Poisson with mean ``lambda``, and a sample takes
-each with probability pi. Then those outside the sample are Poisson with mean ``(1 - pi) lambda``, whatever is
-in it, so a sample unique is a population unique with probability ``exp(-(1-pi) lambda)``, and one who is
-matched with it is right with probability ``(1 - exp(-(1-pi) lambda)) / ((1-pi) lambda)``. What is left is to
-estimate ``mu = pi lambda`` of each combination, by a log-linear model of the sample:
+The number of people in the population with one combination of keys is Poisson with mean ``lambda``, and a
+sample takes each person with probability pi. Then the number of people outside the sample is Poisson with
+mean ``(1 - pi) lambda``, independent of the sample. So a sample unique is a population unique with
+probability ``exp(-(1-pi) lambda)``, and a match with it is right with probability ``(1 - exp(-(1-pi) lambda))
+/ ((1-pi) lambda)``. A log-linear model of the sample estimates ``mu = pi lambda`` of each combination:
 
 ``independence``  main effects only: closed form
 ``tree``          main effects and those interactions of two columns that tell most, as a tree: closed form
@@ -12,8 +12,8 @@ estimate ``mu = pi lambda`` of each combination, by a log-linear model of the sa
                   combinations is small enough
 
 A model with too few interactions spreads people over combinations that hardly exist, and expects more sample
-uniques than there are; one with too many expects fewer. So the model whose expected numbers of unique and of
-other records are nearest to the true ones is taken.
+uniques than there are; a model with too many expects fewer. So the model with the best expected numbers of
+unique and of other records is chosen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ROUNDS = 40
 _WORK = 3e8  # numbers touched by proportional fitting at most
 _FAR = 0.1
 _CLOSE = 1e-3
-_RARE = 3  # a count of so few records says little about the population
+_RARE = 3  # a count of fewer records is weak evidence about the population
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class Fitted(Plain):
     interval : tuple of float
         95 %, for this number, if the assumption is right.
     correct : float
-        Correct matches to expect where each sample unique is matched with one person of the population who
-        has its keys.
+        Expected correct matches if each sample unique is matched with a person of the population who has its
+        keys.
     sample_uniques : int
         Sample uniques that there are.
     expected : float
         Sample uniques that the model expects.
     assumption, warning : str
-        What is taken for granted; where the fit is poor.
+        The assumption, and a warning if the fit is poor.
     """
 
     model: str
@@ -86,7 +86,7 @@ class Fitted(Plain):
 
     @property
     def distance(self) -> float:
-        """Distance of the expected numbers of unique and other records from the true ones: log-ratios."""
+        """Distance between expected and true numbers of unique and of other records: absolute log-ratios."""
         unique, others = self.sample_uniques, self.records - self.sample_uniques
         pairs = ((self.expected, unique), (self.records - self.expected, others))
         return sum(abs(float(np.log(max(wanted, 0.5) / max(seen, 0.5)))) for wanted, seen in pairs)
@@ -100,7 +100,7 @@ def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tup
     codes : (d, n) int64 array
         The keys as numbers from 0 on, each up to its number of levels.
     unique : array of int
-        The records whose combination of keys is unique in the sample.
+        The records with keys that are unique in the sample.
     fraction : float
         Share of the population that is in the sample, pi.
     ctx : Context
@@ -139,7 +139,7 @@ def _fitted(
     total = float(alone.sum())
     spread = 1.96 * float(np.sqrt((alone * (1 - alone)).sum()))
     warning = ""
-    fewer = min(len(unique), n - len(unique))  # where nearly all are unique, the others are what tells
+    fewer = min(len(unique), n - len(unique))  # if nearly all are unique, the others are the evidence
     if abs(expected - len(unique)) > max(_FAR * fewer, 3 * np.sqrt(fewer + 1)):
         warning = (
             f"poor fit: the model expects {expected:,.0f} unique records in the sample, and there are "
@@ -171,7 +171,7 @@ WORDS = {
 
 
 class Tree:
-    """A log-linear model whose interactions form a tree of columns, or none: estimates in closed form.
+    """A log-linear model whose interactions form a tree of columns, or none; it has a closed form.
 
     Parameters
     ----------
@@ -206,10 +206,10 @@ class Tree:
         return np.exp(log), least
 
     def expected(self, codes: Ints, ctx: Context) -> float:
-        """Return the expected number of sample uniques, ``n E[exp(-mu)]``, over draws from the model.
+        """Return the expected number of sample uniques, ``n E[exp(-mu)]``, estimated by draws from the model.
 
-        A child's value is that of a random record with the parent's value, which is the fitted conditional
-        distribution.
+        A child's value is taken from a random record with the parent's value, which is the fitted
+        conditional distribution.
         """
         ctx.check()
         rng = ctx.rng
@@ -233,7 +233,7 @@ class Tree:
 
 
 def _pairs(item: Ints, two: Ints, width: int) -> Callable[[Ints], Ints]:
-    """Return a counter of the records of pairs of values, given as ``one * width + two``."""
+    """Return a function that counts the records of pairs of values, given as ``one * width + two``."""
     index = item * width + two
     room = (int(item.max()) + 1) * width
     if room <= max(4 * len(item), 1 << 16):
@@ -270,9 +270,9 @@ def strongest(codes: Ints, ctx: Context) -> list[tuple[int, int]]:
 
 
 def proportional(codes: Ints, ctx: Context) -> Floats | None:
-    """Fit all interactions of two columns by iterative proportional fitting; None if that is too large.
+    """Fit all interactions of two columns by iterative proportional fitting; None if the table is too large.
 
-    Returns the expected number of sample records of every combination of levels.
+    Return the expected number of sample records for every combination of levels.
     """
     shape = tuple(int(column.max()) + 1 for column in codes)
     pairs = list(combinations(range(len(codes)), 2))

@@ -1,10 +1,9 @@
 """Minimal sample uniques: the smallest sets of columns in which a record is unique.
 
-A record that is unique in a set of columns is unique in every larger set. So it is a *minimal* unique in S if
-it is unique in S and in no proper subset of S. Sets are visited so that all subsets of a set come before it:
-by their number, the columns as bits. Two consequences of the first sentence save most of the work, and
-neither changes the answer: a record that is unique in a set is left out of everything that contains the set
-(it can be nobody's twin there), and a set in which no record is left is not looked into.
+A record that is unique in a set of columns is unique in every larger set. It is a *minimal* unique in S if it
+is unique in S and in no proper subset of S. Sets are visited after all their subsets, in order of their
+columns as bits. Two shortcuts save most of the work and do not change the result: a record that is unique in
+a set is skipped in all larger sets, and a set without remaining records is not visited.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def minimal_uniques(codes: Ints, size: int, ctx: Context) -> Iterator[tuple[int,
 
 
 class _Search:
-    """The tree of sets: each child adds one column, lower than the lowest of its parent."""
+    """The tree of sets of columns; each child adds one column, lower than the lowest of its parent."""
 
     def __init__(self, codes: Ints, size: int, ctx: Context) -> None:
         self.codes, self.size, self.ctx = codes, size, ctx
@@ -68,13 +67,13 @@ class _Search:
             yield from self._look(0, 0, column, self.n, 1)
 
     def _done(self, column: int) -> float:
-        """Return the share of the sets whose highest column is below a given one; nearly a power."""
+        """Return the approximate share of sets whose highest column is below a given one."""
         return float((column / self.d) ** self.size)
 
     def _look(
         self, columns: int, depth: int, column: int, size: int, groups: int
     ) -> Iterator[tuple[int, Ints]]:
-        """Add a column to a set whose records are at ``depth``, then visit the sets below it."""
+        """Add a column to the set at ``depth``, then visit the sets below it."""
         self.ctx.check()
         columns |= 1 << column
         slots = 1 << (2 * size - 1).bit_length()

@@ -12,7 +12,7 @@ from voronym.core.jsonable import Plain
 from voronym.evaluate.population.classes import Fit, Sizes, pitman, snb, zayatz
 
 SMALL = 0.1
-"""Sampling fraction up to which the decision rule takes Pitman's model."""
+"""Up to this sampling fraction the decision rule selects Pitman's model."""
 
 MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
     "pitman": (
@@ -26,22 +26,22 @@ MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
 
 @dataclass(frozen=True)
 class Uniques(Plain):
-    """Population uniques by one model: people with unique keys in the population.
+    """Estimated number of people with unique keys in the population, by one model.
 
     Parameters
     ----------
     model : str
         "pitman", "zayatz" or "snb".
     uniques : float or None
-        How many; None where the model could not be fitted.
+        Number of uniques; None if the model could not be fitted.
     share : float or None
-        The same, of the population.
+        Number of uniques as a share of the population.
     interval : tuple of float or None
-        95 %, for the number, if the assumption is right.
+        95 % confidence interval of the number, if the assumption is right.
     assumption : str
-        What the model takes for granted.
+        The assumption of the model.
     warning : str
-        Where the fit is poor, or none was found.
+        A warning if the fit is poor or failed.
     """
 
     model: str
@@ -92,8 +92,8 @@ def population_uniques(sizes: NDArray[np.int64], population: float) -> tuple[Uni
 def dankar(result: tuple[Uniques, ...], fraction: float) -> str:
     """Return the model that the decision rule of Dankar and others selects.
 
-    Up to a tenth of the population in the sample, Pitman's; above, Zayatz' or slide negative binomial,
-    whichever has fewer uniques. Where that one has no fit, Zayatz'.
+    Pitman's up to a sampling fraction of a tenth. Above it, Zayatz' or the slide negative binomial,
+    whichever gives fewer uniques. If the selected model has no fit, Zayatz'.
 
     References
     ----------

@@ -40,9 +40,9 @@ class Sample:
     frame : narwhals DataFrame
         The records.
     keys : sequence of str
-        What an intruder may know.
+        The columns that an intruder may know.
     weights : (n,) array, optional
-        How many people each record stands for.
+        Number of people behind each record.
     fraction : float, optional
         Share of the population that is in the table.
     people : narwhals DataFrame, optional
@@ -50,7 +50,7 @@ class Sample:
     homes, persons : (n,) array of int, optional
         Household and person of each record, numbered.
     original : narwhals DataFrame, optional
-        The same records with their original keys, where ``frame`` has the published ones: people of the
+        The same records with their original keys, if ``frame`` has the published ones; people of the
         population are found by these.
     """
 
@@ -83,7 +83,7 @@ class Sample:
 
 
 def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
-    """Measure the risk of a sample in its population, by everything that is known about the population."""
+    """Measure the risk of a sample in its population, with all available information."""
     n = len(sample.frame)
     several, sample = sample.persons is not None, sample.once
     ctx.tell(0.1, whole=True)
@@ -109,7 +109,7 @@ def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
 
 
 def _families(risks: Floats, homes: Ints | None, threshold: float, text: str) -> dict[str, Any]:
-    """Sum up the risks of households and of their members: finding one member finds the family."""
+    """Add up the risks of households and of their members: finding one member finds the family."""
     if homes is None:
         return {"households": None, "members": None}
     _, own, many = np.unique(homes, return_inverse=True, return_counts=True)

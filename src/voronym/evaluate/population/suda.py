@@ -47,7 +47,7 @@ class Suda(Plain):
         Share of the total score that comes from minimal uniques with this column. One with s columns counts
         for each of them, so the shares add up to more than 1.
     fraction : float or None
-        Share of the population that is in the table, where it was given.
+        Share of the population in the table, if given.
     match : float or None
         Probability that a unique match is correct, by data intrusion simulation; None without a fraction, or
         if no two records share all keys, which the simulation needs.
@@ -114,11 +114,11 @@ def suda(
 ) -> Suda:
     """Find the records that a few of their keys single out: special uniques.
 
-    A *minimal sample unique* of a record is a set of keys in which no other record has the same values, and
-    that has no smaller such subset. The fewer columns it has, the more a record stands out: more people know
+    A *minimal sample unique* of a record is a set of keys in which no other record has the same values,
+    and which has no smaller such subset. With fewer columns a record stands out more: more people know
     somebody who is unique in (sex, occupation) than somebody who is unique in twelve columns. A minimal
-    unique of s of d columns scores ``(d - s)(d - s - 1) ... (d - M)``, where M is the largest size; the score
-    of a record is the sum over its minimal uniques.
+    unique of s of d columns scores ``(d - s)(d - s - 1) ... (d - M)``, where M is the largest size. The
+    score of a record is the sum over its minimal uniques.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def suda(
 def find_uniques(
     frame: nw.DataFrame[Any], keys: Sequence[str], size: int, sampling_fraction: float | None, ctx: Context
 ) -> Suda:
-    """Do the work of `suda` as a part of other work, which can be cancelled."""
+    """Compute `suda` within other work, which can be cancelled."""
     check_columns(frame, keys, "key")
     names = tuple(keys)
     if not names:
@@ -213,7 +213,7 @@ def find_uniques(
 
 
 def check_fraction(given: float | None) -> float | None:
-    """Return a share of the population above 0 and at most 1; None stays None."""
+    """Check a sampling fraction: above 0 and at most 1; None stays None."""
     if given is None:
         return None
     if not 0.0 < given <= 1.0:

@@ -1,4 +1,4 @@
-"""Blind: groups that reveal nothing about a person, even to an intruder who knows how they were made."""
+"""Blind: groups that reveal nothing about a person, even to an intruder who knows the method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 RATIO = 1.5
-"""Ratio of each size of the grid to the previous one."""
+"""Ratio between consecutive sizes of the grid."""
 
 WORLDS, SURE = 400, 0.99
 """Random worlds tried before any confidential value is read, and the share that must pass."""
@@ -29,19 +29,19 @@ _FEWER, _RECORDS, _AT_ONCE = 100, 20_000_000, 2_000_000  # worlds of large table
 REST = 16
 """Approximate number of groups that are joined regardless of content, if there are many."""
 NEARLY = 0.75
-"""Share of the groups that a tree of partners must cover, so that halves go before thirds."""
+"""Share of the groups that a tree of partners must cover; within it, twos are preferred to threes."""
 
 
 def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Merge groups with partners of the same size, chosen by the keys alone.
 
-    Groups of one size are made by the keys, and given partners by the keys: each has a near one, the pairs
-    have near pairs, now and then three go together, and so on, up to a few very large groups (`Plan`). Where
-    a judge refuses one of some partners, they are published as one group; where it refuses that, it is joined
-    with its own partners, and so on. A few groups without partners are joined from the start. The size is
-    chosen before the confidential values are looked at: the first of a public grid (`grid`) at which
-    nearly all worlds pass that have these values in random order. If the largest groups do not pass, nothing
-    is released.
+    Groups of one size are made by the keys, and get partners by the keys: each group has a near partner,
+    each pair a near pair, sometimes three go together, and so on, up to a few very large groups (`Plan`).
+    If a judge refuses one of several partners, they are published as one group; if it refuses that group,
+    it is joined with its own partners, and so on. A few groups without partners are joined from the
+    start. The size is chosen before the confidential values are used: the first of a public grid (`grid`)
+    at which nearly all tables with these values in random order pass. If the largest groups do not pass,
+    nothing is released.
 
     Guarantee: every judge accepts every group, and every group has at least k records.
 
@@ -59,11 +59,12 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
     member of G to every other: all have the same chances, and the mean of their chances is the share in the
     group. ∎
 
-    The claim is about each person by themselves. Of two persons together the release does tell more than the
-    counts: that A or B had a single value says that some members are alike, without saying which.
+    The claim is about each person alone. About two people together the release reveals more than the
+    counts: if A or B had a single value, some members are alike, but the release does not show which
+    ones.
 
-    Where a judge is of a sum over all groups, as that of mutual information is, none are merged: they pass as
-    they are, or nothing is released.
+    If a judge measures a sum over all groups, as for mutual information, no groups are merged: they pass
+    unchanged, or nothing is released.
 
     Cost: that of MDAV for a size or two, and O(n log n).
 
@@ -94,9 +95,9 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
 
 
 def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> Ints:
-    """Return the labels of groups, joined with their partners if one of them is refused."""
+    """Return the labels of groups; if a judge refuses a group, it is joined with its partners."""
     unions = plan.unions(0)
-    joined = np.searchsorted(unions, unions)  # the first place of each union, which tells heights apart
+    joined = np.searchsorted(unions, unions)  # the first place of each union distinguishes heights
     for height in range(plan.height):
         refused = asked.failing(unions[place][groups.labels])
         above = plan.unions(height + 1)
@@ -108,15 +109,16 @@ def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which groups are partners.
+    """The partners of each group.
 
     Parameters
     ----------
     even, odd : array of int
-        The groups of the one size, and those of another.
+        The groups of the common size, and the groups of other sizes.
     trees : tuple of tuple of int
-        For each tree of partners how many go together, the smallest first: 2, 2, 3 are twelve groups in six
-        pairs, in three fours, in one. Groups that are in no tree are joined, and so are odd ones.
+        For each tree of partners, the numbers of groups that are joined, the smallest first: 2, 2, 3 are
+        twelve groups, in six pairs, in three fours, in one. Groups without a tree are joined, and so are odd
+        ones.
     """
 
     even: Ints
@@ -125,7 +127,7 @@ class Plan:
 
     @classmethod
     def of(cls, groups: Partition, size: int, *, deep: bool = True) -> Plan:
-        """Give partners to as many groups as possible; without ``deep`` to none."""
+        """Give partners to as many groups as possible; without ``deep``, to none."""
         if not deep:
             return cls(np.arange(groups.n_cells), np.empty(0, np.int64), ((),) * groups.n_cells)
         even, odd = (np.flatnonzero((groups.sizes == size) == side) for side in (True, False))
@@ -147,11 +149,11 @@ class Plan:
         return sum(math.prod(tree) for tree in self.trees)
 
     def places(self, centres: Floats) -> Ints:
-        """Return the place of each group in an order in which partners are neighbours.
+        """Return the position of each group in an order in which partners are neighbours.
 
-        Groups without partners are the nearest to the centre of all, where joining costs least. A tree takes
-        the two ends of the widest coordinate and leaves the middle to the next one. Its groups are parted
-        along the widest coordinate, again and again.
+        Groups without partners are nearest to the overall centre, where joining costs least. A tree
+        takes the two ends of the widest coordinate and leaves the middle to the next tree. Its groups
+        are divided along the widest coordinate, repeatedly.
         """
         far = np.square(centres[self.even] - centres[self.even].mean(axis=0)).sum(axis=1)
         outward = self.even[np.argsort(-far, kind="stable")]
@@ -188,13 +190,13 @@ class Plan:
 
 
 def _along(some: Ints, centres: Floats) -> Ints:
-    """Return groups in the order of the coordinate in which they differ most."""
+    """Return groups in the order of the coordinate with the largest spread."""
     axis = int(np.argmax(centres[some].var(axis=0))) if len(some) else 0
     return np.asarray(some[np.argsort(centres[some, axis], kind="stable")], np.int64)
 
 
 def _arities(groups: int) -> tuple[int, ...]:
-    """Return twos and threes whose product is at most a number and near it, with as many twos as possible.
+    """Return twos and threes whose product is at most ``groups`` and near it, with as many twos as possible.
 
     Examples
     --------
@@ -211,7 +213,7 @@ def _arities(groups: int) -> tuple[int, ...]:
 
 
 def grid(k: int, n: int) -> list[int]:
-    """Return the sizes to try, from k on; the last one is a single group.
+    """Return the group sizes to try, from k; the last one is a single group.
 
     Examples
     --------
@@ -225,17 +227,17 @@ def grid(k: int, n: int) -> list[int]:
 
 
 def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Partition:
-    """Return groups of a size that depends on the keys alone; all but one have exactly that size."""
+    """Return groups made by the keys alone; all but one have exactly the given size."""
     if size == problem.k and (part.sizes == size).sum() >= part.n_cells - 1:
         return part
     return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
 
 
 def chance(part: Partition, asked: Requirements) -> float:
-    """Return the share of worlds that pass: the same values in random order, in groups of these sizes.
+    """Return the share of possible tables that pass: the same values in random order, in these groups.
 
-    It is a function of the sizes and of the values as a whole, never of which person has which: worlds begin
-    with the values in their own order.
+    It depends on the group sizes and on the values as a whole, not on who has which value: the shuffles
+    start from the sorted values.
     """
     rng = np.random.default_rng(0)
     labels, n = np.sort(part.labels), part.n
@@ -252,7 +254,7 @@ def chance(part: Partition, asked: Requirements) -> float:
 
 
 def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool_]:
-    """Return which worlds pass; the cells of each world are numbered separately."""
+    """Return which possible tables pass; the cells of each are numbered separately."""
     many = len(worlds)
     passed = np.ones(many, bool)
     for judge in asked.judges:
@@ -260,7 +262,7 @@ def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool
             each = [judge.values(world - number * n_cells, n_cells) for number, world in enumerate(worlds)]
             passed &= [bool(np.all(judge.holds(values))) for values in each]
             continue
-        # All at once, as a table of copies, whose values are as frequent.
+        # All at once, as a table of copies with the same frequencies.
         copies = replace(judge.levels, codes=np.tile(judge.levels.codes, many))
         values = replace(judge, levels=copies).values(worlds.reshape(-1), many * n_cells)
         cells = values.reshape(many, n_cells)

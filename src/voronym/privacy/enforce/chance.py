@@ -1,7 +1,6 @@
-"""Merge and exchange with chance: an intruder who knows the method is less sure of its cause.
+"""Merge and exchange at random, so that an intruder who knows the method is less sure of the cause.
 
-The draws are never made from the seed, because recipes travel: anybody who could repeat them could remove
-them.
+The draws never use the seed: recipes are shared, and anybody who could repeat the draws could undo them.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ SHARE = 0.5
 def random_merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Merge groups at random first, each with probability one half, then those that a judge refuses.
 
-    A merged group then tells little: it may have been merged for no reason. What remains is a factor of two
-    between a group that had to be merged and one that had not.
+    So a merged group reveals little, because it may have been merged without a reason. A factor of two
+    remains between a group that had to be merged and one that had not.
     """
     rng = np.random.default_rng()
     labels = part.labels.copy()

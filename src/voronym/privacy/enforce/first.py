@@ -18,21 +18,21 @@ from voronym.problem import Problem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-FEW = 0.3
-"""Share of failing cells up to which exchanges can repair them."""
+REPAIRABLE = 0.3
+"""Up to this share of failing cells, exchanges can repair them."""
 
 STEP = 1.15
-"""Ratio of each size that is tried to the previous one."""
+"""Ratio between consecutive sizes to try."""
 
 LOOK = 2
-"""Visits to all records after which starts are compared."""
+"""Number of passes over all records after which starts are compared."""
 
 
 def buckets(n: int, size: int) -> tuple[Ints, int]:
-    """Return the bucket of every rank, and the number of cells, for cells of ``size`` or a little more.
+    """Return the bucket of every rank, and the number of cells, for cells of about ``size`` records or more.
 
-    With G = n // size cells and s = n // G, every bucket 0..s-1 has G consecutive ranks. The n - s G < G
-    ranks that are left, in the middle, are bucket s. A cell takes one record of each bucket 0..s-1, and at
+    With G = n // size cells and s = n // G, every bucket 0..s-1 has G consecutive ranks. The remaining n
+    - s G < G ranks, in the middle, are bucket s. A cell takes one record of each bucket 0..s-1, and at
     most one of bucket s.
 
     Examples
@@ -53,12 +53,12 @@ def buckets(n: int, size: int) -> tuple[Ints, int]:
 
 
 def stratified(X: Floats, order: Ints, size: int) -> Ints:
-    """Return cells of ``size`` records or a little more, each with one record of every bucket.
+    """Return cells of about ``size`` records or more, each with one record of every bucket.
 
-    ``order`` has the records by confidential value. All cells begin as one; a set of g cells is divided into
-    g // 2 and the rest, across its widest axis, and within each bucket separately: the records that are
-    lowest on the axis go left, as many as there are cells. Both sides keep one record per cell and bucket, so
-    in the end each cell has exactly one. O(n log n log(n / size)); memory O(n d).
+    ``order`` has the records by confidential value. All cells begin as one set. A set of g cells is
+    divided into g // 2 and the rest, across its widest axis and within each bucket separately: the lowest
+    records on the axis go left, as many as there are cells. Both sides keep one record per cell and
+    bucket, so each final cell has exactly one. O(n log n log(n / size)); memory O(n d).
     """
     n = len(X)
     bucket = np.empty(n, np.int64)
@@ -164,10 +164,10 @@ def _largest(bucket: Ints, inside: Ints, ratio: Floats, size: int, least: Ints, 
 
 
 def proven_size(levels: Levels, k: int, t: float) -> int:
-    """Return a size from k on for which cells with one record per bucket are always t-close.
+    """Return a size, at least k, for which cells with one record per bucket are always t-close.
 
-    Ordered distance; the least such size up to 100, and within a hundredth of it above. At n, a single cell,
-    the distance is 0, so there always is one.
+    For the ordered distance. The smallest such size up to 100, and within 1 % of it above. A single cell
+    of n records has distance 0, so there is always one.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _some_cell(judge: Judge, size: int) -> bool:
 def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
     """Return stratified groups of three sizes: the smallest with few failures, with none, and the next.
 
-    Ties in the confidential order are broken at random, so that each bucket has records from everywhere.
+    Ties in the confidential order are broken at random, so that each bucket has records from all regions.
     """
     X = problem.records.coordinates
     order = np.lexsort((ctx.rng.permutation(asked.n), *asked.codes[::-1]))
@@ -222,9 +222,9 @@ def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
         labels = stratified(X, order, size)
         cells = int(labels.max()) + 1
         failing = len(asked.failing(labels)) / cells
-        if failing == 0.0 or (failing <= FEW and not few):
+        if failing == 0.0 or (failing <= REPAIRABLE and not few):
             result.append(labels)
-        few = few or failing <= FEW
+        few = few or failing <= REPAIRABLE
         if cells == 1 or (good and failing == 0.0):
             return result
         good = good or failing == 0.0

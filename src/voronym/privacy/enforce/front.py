@@ -18,7 +18,7 @@ from voronym.privacy.enforce.rules import Requirements, refuse_impossible
 from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
 
-FEW = 0.3
+REPAIRABLE = 0.3
 """Share of failing cells up to which exchanges are tried in any table."""
 
 SMALL = 5_000
@@ -34,9 +34,9 @@ class Enforced:
     Parameters
     ----------
     partition : Partition
-        With cells of at least k.
+        A partition with cells of at least k.
     way : str
-        How it was made; "none" where the partition given was accepted as it was.
+        The way it was made; "none" if the given partition was accepted.
     cost_before, cost_after : float
         Cost of publishing the groups' centroids before and after.
     tried : mapping
@@ -66,14 +66,14 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto
     ctx : Context
         Its generator decides ties in the confidential values: the same seed gives the same partition.
     way : {"auto", "merge", "swap", "confidential-first", "blind", "random-merge", "random-swap"}
-        "auto" tries confidential-first and, where few cells fail or the table is small, swapping, and takes
-        what loses less. Where ``part`` is accepted as it is, these and merging return it. The others are made
-        against an intruder who knows the method, and do not look at that first.
+        "auto" tries confidential-first and, if few cells fail or the table is small, swapping, and keeps the
+        better one. If ``part`` is accepted, these and merging return it unchanged. The others protect against
+        an intruder who knows the method, so they do not check that first.
 
     Returns
     -------
     Enforced
-        Whose partition every judge accepts, checked by the judges themselves.
+        A partition that every judge accepts, as checked by the judges.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto
     problem.records.check(part)
     part = Partition(part.labels, k=k)
     if way != "auto":
-        WAYS[way]  # says which there are, where this is none
+        WAYS[way]  # raises with the known names if this is none
     before = problem.cost(part)
     judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:
@@ -127,7 +127,7 @@ def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
 
     Where most cells fail, exchanges take longer and, on the tables that we measured, lose more.
     """
-    few = len(asked.failing(part.labels)) <= FEW * part.n_cells
+    few = len(asked.failing(part.labels)) <= REPAIRABLE * part.n_cells
     return ("swap", "confidential-first") if few or part.n <= SMALL else ("confidential-first",)
 
 
@@ -162,4 +162,4 @@ for _name, _way in {
     WAYS.add(_name, _way)
 
 WARY = ("blind", "random-merge", "random-swap")
-"""The methods against an intruder who knows the method."""
+"""Methods that protect against an intruder who knows the method."""

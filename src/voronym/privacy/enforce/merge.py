@@ -27,15 +27,15 @@ Floats = NDArray[np.float64]
 def merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Merge cells until every judge accepts them, the cheapest merge first.
 
-    Merging A and B adds ``|A| |B| / (|A| + |B|) |c_A - c_B|²`` to a sum of squares; in a space without
-    coordinates, what the smaller costs at the centroid of the larger is taken instead. A cell that is refused
-    looks at the cells with the nearest centroids, and at what each would repair; its partner is the one that
-    costs least for what it repairs. The cheapest of all such merges is made, and so on.
+    Merging A and B adds ``|A| |B| / (|A| + |B|) |c_A - c_B|²`` to the sum of squares. In a space without
+    coordinates, the cost of the smaller cell at the centroid of the larger is used instead. A refused
+    cell considers the cells with the nearest centroids; its partner has the lowest cost for the violation
+    it repairs. The cheapest of all such merges is made, repeatedly.
 
-    Guarantee: at the end every judge accepts every cell; sizes only grow. It ends, with a single cell at
-    worst, provided that the judges accept that one (see `refuse_impossible`).
+    Guarantee: at the end every judge accepts every cell; sizes only grow. It ends, at worst with a single
+    cell, if the judges accept that cell (see `refuse_impossible`).
 
-    Cost: O(m log m) searches for m cells, and a look at the codes of the candidates in each. Memory O(n d).
+    Cost: O(m log m) searches for m cells, and the codes of the candidates in each. Memory O(n d).
 
     References
     ----------
@@ -116,7 +116,7 @@ class Merging:
         return bool((self.far[cell, ~self.additive] > 0).any()) or self._over()
 
     def bad(self) -> Ints:
-        """Return the cells that must be merged; none if there is only one cell."""
+        """Return the cells that must be merged; empty if there is only one cell."""
         self._sum()
         if self.count == 1:
             return np.empty(0, np.int64)
@@ -138,7 +138,7 @@ class Merging:
         heapq.heappush(heap, (float(cost[best]), cell, int(self.age[cell]), other, int(self.age[other])))
 
     def _joined(self, cell: int, near: Ints) -> Floats:
-        """Return how far the unions of a cell with others violate the demands, shape (others, J)."""
+        """Return the violations of the unions of a cell with others, shape (others, J)."""
         far = np.zeros((len(near), len(self.asked.judges)))
         for j, judge in enumerate(self.asked.judges):
             codes = self.codes[self.rules.column[j]]
@@ -206,7 +206,7 @@ class Means:
         self.sizes, self.centroids = part.sizes.astype(np.float64), part.centroids(records.points)
 
     def cost(self, group: int, others: Ints) -> Floats:
-        """Return the added cost of merging a group with each of the others."""
+        """Return the added cost of merging a group with each of ``others``."""
         sizes = self.sizes[others] * self.sizes[group] / (self.sizes[others] + self.sizes[group])
         return np.asarray(sizes * np.square(self.centroids[others] - self.centroids[group]).sum(axis=1))
 
@@ -239,7 +239,7 @@ class Members:
         return float(self.records.space.cost(self.records.X[rows], self.centroids[[group]]).sum())
 
     def cost(self, group: int, others: Ints) -> Floats:
-        """Return an upper bound on the added cost of merging a group with each of the others."""
+        """Return an upper bound on the added cost of merging a group with each of ``others``."""
         out = np.empty(len(others))
         for at, other in enumerate(others):
             small, large = sorted((group, int(other)), key=lambda item: len(self.rows[item]))

@@ -120,10 +120,10 @@ class Requirements:
 
 
 def refuse_impossible(judges: Sequence[Judge]) -> None:
-    """Raise if even a single cell of all records is refused: then nothing helps.
+    """Raise if a judge refuses even a single cell of all records: then no partition can hold.
 
-    Every judge is content with a merged cell where it was with its parts, so what one cell of all records
-    violates, every partition does.
+    A judge that accepts all parts accepts their union. So a violation of the single cell occurs in every
+    partition.
     """
     for judge in judges:
         if judge.required is None:
@@ -134,7 +134,8 @@ def refuse_impossible(judges: Sequence[Judge]) -> None:
             raise GuaranteeError(
                 f"{judge_name(judge)} cannot be met: with all {n} records in one cell, column "
                 f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
-                f"{float(result[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
+                f"{float(result[0]):g}, and {judge.required:g} is required. Require less, or leave the "
+                f"model out"
             )
 
 

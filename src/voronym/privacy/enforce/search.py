@@ -13,36 +13,37 @@ from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
 
 NEAR = 10
-"""Number of groups with the nearest centroids between which records move."""
+"""Number of nearest groups to which a record may move."""
 
 DONORS = 12
-"""Nearest records of a kind that a refused group lacks, from groups with more than their share."""
+"""Number of nearest records with a value that a refused group lacks, from groups with more than their share.
+"""
 
 KINDS = 16
 """Most kinds of a column with many levels for donors."""
 
-ENOUGH = 5e-3
-"""Gain, as a share of the cost, below which a pass ends the search."""
+LEAST_GAIN = 5e-3
+"""A pass that gains less than this share of the cost ends the search."""
 
 Ints = NDArray[np.int64]
 
 
 class Search:
-    """Groups under change: every move lowers the cost, the violations, or both.
+    """Groups during the search: every move lowers the cost, the violations, or both.
 
-    Records are on a common scale, so that one threshold separates gains from rounding. No group gets smaller
-    than k; a group may grow by half.
+    Records have a common scale, so one threshold separates gains from rounding. Groups have at least k
+    records; a group may grow by half.
 
     Parameters
     ----------
     problem : Problem
         The records, and k.
     labels : array of int, shape (n,)
-        Where to start.
+        The start.
     asked : Requirements
         The judges.
     ctx : Context
-        A search ends where it is over: groups are whole between two records.
+        The search ends when it is over; groups are complete between two records.
     """
 
     def __init__(self, problem: Problem, labels: Ints, asked: Requirements, ctx: Context) -> None:
@@ -74,9 +75,9 @@ class Search:
         return refused + int(over.any())
 
     def run(self, *, passes: int, weight: float = 0.0, hard: bool = True, donors: bool = False) -> None:
-        """Visit all records a number of times, or until little is gained or the time is up.
+        """Visit all records ``passes`` times, or until the gain is small or the time is over.
 
-        A unit of violation costs ``weight``. Hard: what holds goes on to hold.
+        A unit of violation costs ``weight``. With ``hard``, a satisfied demand stays satisfied.
         """
         near = np.hstack([self._near(), self._donors()]) if donors else self._near()
         terms = kernels.Terms(self.k, float(weight), hard, self.tiny)
@@ -88,7 +89,7 @@ class Search:
             if self._pass(near, terms) == 0 or self.ctx.over:
                 break
             after = self._price(weight)
-            if before - after < ENOUGH * abs(before):
+            if before - after < LEAST_GAIN * abs(before):
                 break
             before = after
             if turn % 3 == 2 and not donors:
@@ -106,11 +107,11 @@ class Search:
         )
 
     def _donors(self) -> Ints:
-        """Return, for the records of refused groups, groups that can give what theirs lack, shape (n, K).
+        """Return, for records of refused groups, groups that can give the missing values, shape (n, K).
 
-        Near groups tend to lack the same. So each refused group finds the confidential values that it has
-        least of for their share in the table, and the nearest records with these in groups that have more of
-        them. Records of other groups get their own group, which is no candidate.
+        Near groups tend to lack the same values. So each refused group determines the values it lacks
+        most, compared with the table, and finds the nearest records with these values in groups that
+        have more of them. Records of other groups get their own group, which is no candidate.
         """
         cells, watch = self.cells, self.watch
         judge = int(np.argmax(watch.totals))
@@ -160,7 +161,7 @@ def _coarse(codes: Ints) -> Ints:
 
 
 def _watch(cells: groups.Cells, asked: Requirements) -> kernels.Watch:
-    """Return the rules' state before groups are judged."""
+    """Return the state of the rules before groups are judged."""
     n, m, rules, profiles = asked.n, len(cells.sizes), len(asked.judges), int(asked.profile.max()) + 1
     ordered = np.zeros((len(asked.codes), len(cells.members)), np.int64)
     place = (cells.start[cells.labels] + cells.slot)[np.argsort(cells.labels, kind="stable")]

@@ -13,12 +13,12 @@ from voronym.problem import Problem
 def split(problem: Problem, part: Partition, asked: Requirements) -> Partition:
     """Split cells of 2k records or more if all judges accept both halves.
 
-    The members, by their confidential values, are taken in pairs of neighbours; of each pair the one that is
-    lower on the cell's longest axis goes left. So each half has about the distribution of the cell. Splitting
-    never adds to the cost, as each half gets a centroid of its own. Halves are tried again.
+    The members, sorted by confidential value, are taken in pairs of neighbours; the lower of each pair on
+    the cell's longest axis goes left. So each half has about the distribution of the cell. A split never
+    adds cost, because each half gets its own centroid. Halves are tried again.
 
-    Cost: O(n log n) for each round of halves. A sum over cells (mutual information) can only grow by a
-    split, so with such a judge nothing is split.
+    Cost: O(n log n) for each round of halves. With a judge of a sum over cells (mutual information)
+    nothing is split, because a split can only increase the sum.
     """
     if any(judge.additive for judge in asked.judges):
         return part

@@ -14,7 +14,7 @@ from voronym.privacy.enforce.split import split
 from voronym.problem import Problem
 
 ROUNDS = 10
-"""Number of prices of a violation to try, each three times the previous one."""
+"""Number of prices of a violation to try; each is three times the previous one."""
 
 PASSES = 8
 """Largest number of visits to all records at the end."""

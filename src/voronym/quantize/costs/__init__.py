@@ -1,12 +1,15 @@
 """Costs per cell that give the cells their prescribed sizes: solvers behind one interface.
 
-`transport` is exact, for cells of any size; `newton` smooths the counts and follows their derivatives; the
-papers' own is in the distribution voronym-papers. Each is called as ``solver(X, centroids, sizes)``, with
-``space``, ``start`` and ``progress`` as in `transport`, and returns an `Assignment`. `SOLVERS` has them by
-name.
+``transport``  exact, for cells of any size
+``newton``     smooths the counts and follows their derivatives
+``base``       the result and the checks
+``sources``    computes distances
+``guess``      estimates costs from counts
+``repair``     finds exact sizes by shortest paths
 
-`base` has the result and the checks; `sources` computes distances; `guess` estimates costs from counts;
-`repair` finds exact sizes by shortest paths.
+Each solver is called as ``solver(X, centroids, sizes)``, with ``space``, ``start`` and ``progress`` as in
+`transport`, and returns an `Assignment`. `SOLVERS` lists them by name. The papers' own solver is in the
+distribution voronym-papers.
 """
 
 from collections.abc import Callable

@@ -29,11 +29,12 @@ MOST = 10**14
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Points assigned to cells, and the costs that explain it.
+    """Points assigned to cells, and the costs that explain the assignment.
 
-    Point x belongs to a cell q that minimises ``d(x, centroid_q) + costs_q``. For exact sizes the costs are
-    shifted so that the least is 0. For bounds ``low <= size <= high`` a cell strictly between its bounds has
-    cost 0, a cell at its upper bound may have a positive cost, a cell at its lower bound a negative one.
+    Point x belongs to a cell q that minimises ``d(x, centroid_q) + costs_q``. For exact sizes the costs
+    are shifted so that the least is 0. For bounds ``low <= size <= high``, a cell strictly between its
+    bounds has cost 0, a cell at its upper bound may have a positive cost, and a cell at its lower bound a
+    negative one.
 
     Parameters
     ----------
@@ -42,9 +43,9 @@ class Assignment:
     costs : array, shape (m,)
         One additive cost per cell.
     sizes : array of int, shape (m,)
-        How many points each cell has.
+        Number of points in each cell.
     cost : float
-        Sum of ``d(x, centroid of its cell)``, what the assignment costs.
+        Sum of ``d(x, centroid of its cell)``: the cost of the assignment.
     gap : float
         ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment with the
         requested sizes costs less than ``cost - gap``. Exact solvers add possible rounding errors. If
@@ -79,18 +80,18 @@ class Assignment:
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest size of each cell."""
+    """The smallest and the largest size of each cell."""
 
     low: Integers
     high: Integers
 
     @property
     def exact(self) -> bool:
-        """Whether every cell has one size only."""
+        """Whether every cell has a fixed size: both bounds are equal."""
         return bool((self.low == self.high).all())
 
     def merged(self, cells: Integers, most: int) -> Bounds:
-        """Return the bounds of joint cells, which have equal numbers; none above ``most``."""
+        """Return the bounds of joined cells (those with equal numbers); none above ``most``."""
         low, high = (np.bincount(cells, side).astype(np.int64) for side in self)
         return Bounds(low, np.minimum(high, most))
 
@@ -108,7 +109,7 @@ class Given(NamedTuple):
 def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
     """Give a solver ``work(given, ctx, **options)`` its public form; see `transport`.
 
-    That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
+    The public form takes ``progress`` and makes the context; other rooms pass theirs as ``ctx``.
     """
     work = checked(work)
 
@@ -242,7 +243,7 @@ def check_cells(cells: object, n: int) -> int:
 
 
 def equal_sizes(n: int, cells: int) -> Integers:
-    """Return sizes that sum to n and differ by one at most, the larger first.
+    """Return sizes that sum to n and differ by at most one, the larger first.
 
     Examples
     --------

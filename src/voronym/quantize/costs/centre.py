@@ -1,13 +1,13 @@
 """Costs in the middle of all costs that prove an assignment, so that few points lie on a border.
 
-Shortest paths end at a vertex of the dual: as many points as there are cells, less one, are as well off in a
-second cell. A rule has to break these ties, and breaks them wrongly. Yet the costs that prove an assignment
-are a whole polyhedron, given by differences: x changes the costs c to c + x, which prove as well if
+Shortest paths end at a vertex of the dual: for as many points as there are cells, less one, a second cell is
+equally good. A rule would have to break these ties, and would break them wrongly. But the costs that prove an
+assignment form a whole polyhedron, given by differences. The costs c + x prove it as well as c if
 
     x_p - x_q <= slack_pq = min over the points i of cell p of (d_iq + c_q) - (d_ip + c_p)   for all p, q,
 
-and, where sizes have bounds, x_p <= -c_p for a cell below its upper bound, x_p >= -c_p for one above its
-lower bound. Slacks that are not known may be replaced by less: what is left is still a part of it.
+and, if sizes have bounds, x_p <= -c_p for a cell below its upper bound, x_p >= -c_p for a cell above its
+lower bound. Unknown slacks may be replaced by smaller ones: the result is still a part of the polyhedron.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NEAR = 40
 
 @dataclass(frozen=True, eq=False)
 class Slacks:
-    """The least that members of cell ``tail`` lose in cell ``head``; in any other cell, ``rest``."""
+    """The least loss of members of cell ``tail`` in cell ``head``; ``rest`` for any other cell."""
 
     tail: Integers
     head: Integers
@@ -52,8 +52,8 @@ class Slacks:
 def centre(source: Source, pieces: Repaired, sizes: Bounds, c: Floats) -> Floats:
     """Return costs that prove the same assignment without needless ties.
 
-    Cost: O(n m) where that is little, else a few passes over the points; then some hundred times the pairs of
-    neighbouring cells. With very many points in reach of a border the costs are left as they are.
+    Cost: O(n m) if that is small, else a few passes over the points; then about a hundred times the pairs
+    of neighbouring cells. With very many points near borders the costs stay unchanged.
     """
     m, (low, high) = len(c), sizes
     if m == 1:
@@ -130,10 +130,10 @@ def _near(source: Source, pieces: Repaired, c: Floats) -> Slacks:
 
 
 def _middle(source: Source, slacks: Slacks, lower: Floats, upper: Floats) -> Floats:
-    """Return a change to the middle: every cell moves half of the way that the others allow, many times.
+    """Return a change of the costs towards the middle: each cell moves half of its room, many times.
 
-    A step takes at most a quarter of a slack from either side, so half of it is left, and what is not tied
-    is not tied again. A tied cell gets room as soon as a neighbour has moved.
+    A step takes at most a quarter of a slack from either side, so half of it is left, and cells that are
+    not tied stay so. A tied cell gets room as soon as a neighbour has moved.
     """
     m = len(lower)
     top, bottom = np.minimum(upper, 0.5 * slacks.rest), np.maximum(lower, -0.5 * slacks.rest)

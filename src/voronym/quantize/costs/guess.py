@@ -1,9 +1,8 @@
-"""A guess of the costs from counts: Newton's method on cells with many points.
+"""Guess the costs from counts: Newton's method on cells with many points.
 
-How many points cell p loses to cell q when ``c_p - c_q`` rises by t is the number of points of p whose next
-best cell is q within t. Counted within a margin on both sides of the border, that is the Jacobian, a graph
-Laplacian, without any smoothing. Counts are whole numbers, so the guess ends a few points off; the repair by
-shortest paths does the rest.
+If ``c_p - c_q`` rises by t, cell p loses to q those of its points whose next best cell is q within t. Counted
+within a margin on both sides of the border, this gives the Jacobian, a graph Laplacian, without smoothing.
+Counts are whole numbers, so the guess is off by a few points; the repair by shortest paths corrects this.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ def guess(
     Parameters
     ----------
     source : Source
-        With the centroids in place.
+        The source, with the centroids set.
     sizes : array of int, shape (m,)
-        What the cells should have.
+        The wanted sizes of the cells.
     c : array, shape (m,)
         Costs to start from.
     margin : float
         Width of the strip along the borders in which points are counted first.
     scan : Scan
-        What the source says about these costs within the margin.
+        The source's scan for these costs within the margin.
     """
     excess = scan.counts - sizes
     good = max(2 * len(sizes), int(sizes.sum()) // 500)  # a pass takes as long as this number of paths
@@ -67,7 +66,7 @@ def guess(
 
 
 def direction(scan: Scan, mass: Integers, excess: Integers, margin: float) -> tuple[Floats | None, float]:
-    """Return Newton's step and its greatest difference; None if a cell that should change has no border.
+    """Return Newton's step and its largest difference; None if a cell that should change has no border.
 
     The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
     """

@@ -107,10 +107,10 @@ class Smooth:
         return self._matrix(self.rows[number]) if self.kept is None else self.kept[number]
 
     def temperatures(self) -> list[float]:
-        """Return falling temperatures, from the scale of distances to that of the points at the borders.
+        """Return falling temperatures, from the scale of distances to the scale of points at the borders.
 
-        The last is about the step in cost that moves one point from cell to cell: with n/m points in a cell
-        whose costs span its distances, a (n/m)-th part of them.
+        The last is about the change in cost that moves one point between cells: with n/m points in a
+        cell whose costs span its distances, this is one (n/m)-th of them.
         """
         nearest = float(np.mean([self.block(t).min(axis=1).mean() for t in range(len(self.rows))]))
         hot = max(nearest, 1e-300)

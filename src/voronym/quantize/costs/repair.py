@@ -14,7 +14,7 @@ BUDGET = 4_000
 """Number of cells visited between two ticks."""
 
 MANY = 0.15
-"""Share of units with a better cell outside their arcs above which they had too few arcs."""
+"""Share of units with a better cell outside their arcs above which more arcs are needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class Repaired:
 
 
 def repair(source: Source, arcs: Arcs, sizes: Bounds, c: Floats, limit: float) -> Repaired:
-    """Give cells their sizes by the cheapest moves along arcs; update the costs as well.
+    """Give cells their sizes by the cheapest moves along arcs, and update the costs.
 
-    With a limit: where costs rise by it, or the arcs do not lead on, ``done`` is false: come back with the
-    new costs. Without one, all units are asked about all cells in the end; those that would rather be
-    elsewhere go there, and the repair goes on. Where that is too many, ``done`` is false: come back with
-    more arcs.
+    With a limit: if costs rise by it, or the arcs do not suffice, ``done`` is false, and the caller
+    repeats with the new costs. Without a limit, all units are compared with all cells at the end; units
+    with a better cell move there, and the repair continues. If these are too many, ``done`` is false, and
+    the caller repeats with more arcs.
     """
     mass, m = source.mass, len(c)
     node, real, state = _start(np.bincount(arcs.labels, mass, m).astype(np.int64), sizes, c)

@@ -1,8 +1,8 @@
 """Sources of distances: a tree of boxes if a space has coordinates, blocks of a matrix otherwise.
 
-A source has the units of a problem: places, each with one point or several equal ones. It answers two
-questions about centroids C and costs c: which cell is the best of every unit (`scan`), and which cells
-matter to it (`arcs`). Neither needs all distances at once.
+A source holds the units of a problem: places, each with one or several equal points. For centroids C and
+costs c it finds the best cell of every unit (`scan`) and the cells that matter to it (`arcs`). Neither needs
+all distances at once.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ BLOCK = 4_000_000
 """Number of distances in a block of a matrix."""
 
 KEPT = 30_000_000
-"""Distances that are kept from one question to the next; more are computed again."""
+"""Largest number of distances kept in memory between calls; more are computed again."""
 
 Tick = Callable[[], None]
-"""A function that is called between kernels now and then; it may raise to stop the work."""
+"""A function called between kernels from time to time; it may raise to stop the work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Source(ABC):
     mass : array of int, shape (units,)
         Points in each unit.
     ctx : Context
-        For its threads.
+        Context, for its threads.
     tick : callable
         Called between blocks.
     """
@@ -93,7 +93,7 @@ class Source(ABC):
     def arcs(self, c: Floats, margin: float, many: int, keep: Integers | None) -> Arcs:
         """Return the cells within a margin of the best; if ``many`` > 1, the ``many`` best instead.
 
-        ``keep`` has labels that are kept where they are as good as the best.
+        ``keep`` has labels that are kept if they are as good as the best.
         """
         n = len(self.mass)
         labels, before = np.empty(n, np.int64), np.full(n, -1, np.int64) if keep is None else keep
@@ -126,7 +126,7 @@ class Source(ABC):
 
 
 class Merge:
-    """Equal points as one unit with a mass; units in the order of a source."""
+    """Equal points merged to one unit with a mass, in the order of a source."""
 
     def __init__(self, X: Floats) -> None:
         order = np.lexsort(X.T[::-1])
@@ -145,7 +145,7 @@ class Merge:
             self.members = order  # ascending within a unit, as the sort is stable
 
     def reorder(self, order: Integers) -> None:
-        """Put the units into another order."""
+        """Reorder the units."""
         if self.whole:
             self.members = order
         else:
@@ -162,7 +162,7 @@ class Merge:
         return labels
 
     def join(self, labels: Integers) -> Integers:
-        """Return a cell for each unit: that of its first point."""
+        """Return the cell of each unit, taken from its first point."""
         return labels[self.first]
 
 

@@ -30,10 +30,10 @@ LARGE = 40
 """Points per cell above which costs are guessed from counts and only borders are repaired."""
 
 WILD = 0.25
-"""Share of misplaced points above which costs are first sought with a part of the points."""
+"""If a larger share of points is misplaced, costs are first sought with a part of the points."""
 
 THIN = 16
-"""One point in 16 is among them."""
+"""This part has one point in 16."""
 
 NEAREST = 12
 """Cells examined for each point, if cells are small."""
@@ -47,17 +47,18 @@ def transport(given: Given, ctx: Context, *, tolerance: float = 1e-9) -> Assignm
     """Assign points to cells of prescribed sizes at the least total distance, exactly.
 
     The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over all assignments that give cell q
-    ``sizes[q]`` points, or any number from ``low[q]`` to ``high[q]``. Its linear programme has an integral
-    optimum, and the dual variables are the costs: at the optimum every point is in a cell that minimises
-    ``d(x, centroid_q) + costs_q``. So the costs prove the assignment, and they are what a quantizer needs.
+    ``sizes[q]`` points, or any number from ``low[q]`` to ``high[q]``. Its linear programme has an
+    integral optimum, and the dual variables are the costs: at the optimum every point is in a cell that
+    minimises ``d(x, centroid_q) + costs_q``. So the costs prove the assignment, and a quantizer uses
+    them.
 
     Large cells: costs are guessed by Newton's method on the counts, then the points near the borders are
-    repaired by shortest paths over the graph of cells. Small cells: the same repair, over the nearest cells
-    of each point; then every point is compared with all cells, and the repair is repeated if some point
-    prefers another cell. Equal points are one unit that may be divided.
+    repaired by shortest paths over the graph of cells. Small cells: the same repair, over the nearest
+    cells of each point; then every point is compared with all cells, and the repair is repeated if some
+    point prefers another cell. Equal points are one unit that may be divided.
 
-    Many costs prove the assignment; those in the middle are returned. So a point ties between two cells only
-    if it must, such as one of several equal points that are divided.
+    Many costs prove the assignment; those in the middle are returned. So a point ties between two cells
+    only if it must, for example if equal points are divided.
 
     Parameters
     ----------
@@ -125,10 +126,10 @@ class Solved:
 
 
 class Engine:
-    """The points of a problem, ready to be assigned to one set of centroids after the other.
+    """The points of a problem, prepared for assignments to several sets of centroids.
 
-    An assignment must be whole: a request to finish raises `voronym.errors.Unfinished`, unless the owner of
-    the engine gives it another ``tick``, which is called between the pieces of the work.
+    An assignment must be complete: a request to finish raises `voronym.errors.Unfinished`, unless the
+    owner of the engine sets another ``tick``, which is called between pieces of the work.
     """
 
     def __init__(self, X: Floats, space: Space, ctx: Context) -> None:
@@ -152,8 +153,8 @@ class Engine:
     def solve(self, C: Floats, sizes: Bounds, c: Floats, labels: Integers | None = None) -> Solved:
         """Return an optimal assignment to centroids, starting from costs and perhaps labels.
 
-        Cells whose centroids coincide are solved as one, and its points divided afterwards: paths among them
-        would lead nowhere.
+        Cells with coinciding centroids are solved as one, and their points divided afterwards,
+        because paths among them would lead nowhere.
         """
         places, first, cells = distinct(C)
         if len(places) < len(C):
@@ -172,8 +173,8 @@ class Engine:
     def _borders(self, bounds: Bounds, c: Floats, keep: Integers | None) -> Solved:
         """Solve for large cells: guess, then repair the points within a margin of a border.
 
-        Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the
-        margin is no better than the best one, so what was left out proves to be of no account.
+        Costs only rise in a repair. While none has risen by more than the margin, a cell outside the
+        margin cannot become the best one, so it can be ignored.
         """
         sizes = bounds.low
         if self.widest <= 0.0:
@@ -200,7 +201,8 @@ class Engine:
     def _coarse(self, sizes: Integers, c: Floats) -> Floats:
         """Return the costs of the same problem with a sample of the points.
 
-        Newton's method needs a start that is not far off; the repair of few points finds one from anywhere.
+        Newton's method needs a start near the solution; the repair of few points finds one from any
+        start.
         """
         if self.sample is None:
             stride = max(2, min(THIN, 2 * self.n // (LARGE * len(c))))
@@ -294,9 +296,9 @@ class Engine:
         return np.clip(c, -far, far)
 
     def settle(self, solved: Solved, sizes: Bounds, tolerance: float) -> Assignment:
-        """Return a proven assignment to the last placed centroids; if it fails, one without starting costs.
+        """Return a proven assignment to the last centroids; if the proof fails, solve without starting costs.
 
-        What rounding may have hidden is added to the gap in the end, and not held against it.
+        Possible rounding errors are added to the gap at the end; they do not count as a failure.
         """
         for last in (False, True):
             answer = self.prove(self.centred(solved, sizes), sizes)
@@ -318,14 +320,14 @@ class Engine:
     def prove(self, solved: Solved, sizes: Bounds) -> Assignment:
         """Return the assignment with its cost and its gap, both computed again.
 
-        The gap has two parts, neither negative: what points would gain in their best cell, and what cells
-        with a cost lack of the bound that the cost stands for.
+        The gap has two non-negative parts: the gain of points in their best cell, and the distance of
+        cells with a cost from the bound that the cost stands for.
         """
         labels, c, (low, high) = self.labels(solved), solved.costs, sizes
         counts = np.bincount(labels, minlength=len(c)).astype(np.int64)
         if (counts < low).any() or (counts > high).any():
             raise GuaranteeError(
-                "the sizes asked for were not met: this is a fault of voronym, please report it"
+                "the prescribed sizes were not met: this is a fault of voronym, please report it"
             )
         slack = np.maximum(high * c, low * c) - counts * c
         cost = self.distances(solved)

@@ -1,4 +1,4 @@
-"""The log of the work and how to repeat it, and the limits of the promise."""
+"""Sections about the work done, how to repeat it, and the limits of the promise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ release = vr.anonymize("INPUT", recipe=recipe)"""
 
 @section("repeat", "What was done, and how to repeat it", needs=("public",), place=90, shape="text")
 def repeat(d: Dossier, public: Public) -> Data:
-    """Say what was done and how to repeat it."""
+    """Show the guarantees, the columns and the command that repeats the release."""
     seen = public if d.inside is None else d.inside
     return {
         "guarantees": replace(guarantees(public), caption="Measured on the released table"),
@@ -45,7 +45,7 @@ def repeat(d: Dossier, public: Public) -> Data:
 
 @section("limits", "What this report does not promise", needs=("public",), place=95, shape="text")
 def limits(_: Dossier, public: Public) -> Data:
-    """Describe what the report does not promise."""
+    """List the things that the report does not promise."""
     return {"kept": public.kept}
 
 
@@ -58,6 +58,6 @@ def warned(d: Dossier, public: Public) -> Data | None:
 
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")
 def sampled(d: Dossier, public: Public) -> Data | None:
-    """Describe the figures from a sample only; empty if there are none."""
+    """List figures that come from a sample only; None if there are none."""
     result = public.sampled if d.inside is None else d.inside.sampled
     return {"told": result} if result else None

@@ -16,7 +16,7 @@ MOST_ROWS = 25
 
 @section("frontier", "Other levels", needs=("inside.figures",), place=24)
 def frontier(_: Dossier, figures: Figures) -> Data | None:
-    """Show the best recoding for every number of suppressed records; empty for other methods."""
+    """Show the best recoding for every number of suppressed records; None for other methods."""
     measured = figures.of(LatticeFigures)
     if measured is None:
         return None

@@ -1,4 +1,4 @@
-"""What a group gives away, what an intruder could still do, and what to do next."""
+"""Sections about values that groups reveal, the success of intruders, and further advice."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from voronym.report.write import Table, names, plural, share
 from voronym.request.command import anonymize_words, compare_words, words_of
 from voronym.request.recipe import Recipe
 
-MOST = 3
-_MANY = 0.01
-"""Share of people with a known value above which a stronger model is worth it."""
+MOST_PROPOSALS = 3
+_MANY_CERTAIN = 0.01
+"""Share of people whose value is certain above which the report proposes a stronger model."""
 _LOSSY = 20.0
-"""Percent of the variance lost above which keys deserve a second look."""
-_FAR = 20.0
-"""Percent above the optimum from which a longer search may pay."""
-_FOUND = 0.05
-"""Share of people linked by an attack above which a release without groups hides too few."""
+"""Percent of the variance lost above which the report questions a key."""
+_FAR_FROM_OPTIMUM = 20.0
+"""Percent above the optimum from which the report proposes a longer search."""
+_MANY_LINKED = 0.05
+"""Share of people linked by an attack above which the report warns about a release without groups."""
 
 
 @section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
@@ -72,7 +72,7 @@ def intruder(d: Dossier, public: Public) -> Data:
 def following(d: Dossier, _: object) -> Data | None:
     """Return up to three sentences, each with its command."""
     steps = (step(d) for step in (_attacked, _vary, _tied, _group, _search, _keys, _remember))
-    result = list(islice((step for step in steps if step is not None), MOST))
+    result = list(islice((step for step in steps if step is not None), MOST_PROPOSALS))
     return {"steps": result} if result else None
 
 
@@ -108,7 +108,7 @@ def _attacked(d: Dossier) -> Advice | None:
 def _vary(d: Dossier) -> Advice | None:
     """Propose variety if many people's value is certain."""
     worst = _worst(d)
-    if d.public.story != "groups" or worst is None or worst.share < _MANY:
+    if d.public.story != "groups" or worst is None or worst.share < _MANY_CERTAIN:
         return None
     return (
         Sentence(
@@ -122,7 +122,7 @@ def _vary(d: Dossier) -> Advice | None:
 
 
 def _tied(d: Dossier) -> Advice | None:
-    """Propose to declare as a key what follows from keys."""
+    """Propose to shuffle, as keys, the columns that depend on the keys."""
     made = d.public.stirred
     if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
         return None
@@ -141,7 +141,7 @@ def _tied(d: Dossier) -> Advice | None:
 def _group(d: Dossier) -> Advice | None:
     """Propose groups if a method without them leaves many people linkable."""
     linked = None if d.inside is None else d.inside.linkage
-    if d.public.story == "groups" or linked is None or linked.value < _FOUND:
+    if d.public.story == "groups" or linked is None or linked.value < _MANY_LINKED:
         return None
     sentence = Sentence(
         "An attack with the original keys finds {share} of the people. If that is too many, make groups:",
@@ -153,7 +153,7 @@ def _group(d: Dossier) -> Advice | None:
 def _search(d: Dossier) -> Advice | None:
     """Propose a longer search if the loss may be far from the optimum."""
     gap, loss = d.public.gap, d.public.group_loss
-    if gap is None or loss is None or gap < _FAR or loss < 0.1:
+    if gap is None or loss is None or gap < _FAR_FROM_OPTIMUM or loss < 0.1:
         return None
     return (
         Sentence(
@@ -184,7 +184,7 @@ def _keys(d: Dossier) -> Advice | None:
 
 
 def _remember(d: Dossier) -> Advice | None:
-    """Propose a ledger before the next release of the same people; many files have none."""
+    """Propose a ledger for the next release of the same people; None if there is one, or for many files."""
     if d.public.story != "groups" or d.public.recipe.get("leaf"):
         return None
     if d.public.counted == "households" or (
@@ -203,7 +203,7 @@ def _remember(d: Dossier) -> Advice | None:
 def command(
     d: Dossier, *, instead: Collection[str] = (), limited: bool = False, method: bool = True, **more: object
 ) -> str:
-    """Return the command that made the release, with something more; on the page, the fields to fill in.
+    """Return the command that made the release, with further options; on the page, the fields to fill in.
 
     Parameters
     ----------
@@ -227,5 +227,5 @@ def command(
 
 
 def _recipe(d: Dossier) -> Recipe:
-    """Return the recipe of the release; the public one leaves people out."""
+    """Return the recipe of the release; in a public report, the public recipe."""
     return d.own_recipe

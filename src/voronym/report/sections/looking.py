@@ -47,7 +47,7 @@ def _several(d: Dossier) -> bool:
     "unfolded", "One group unfolded", needs=("inside.unfolded",), audience="internal", place=12, shape="text"
 )
 def unfolded(_: Dossier, result: Unfolded) -> Data:
-    """Show the people of one group, and the published keys they share."""
+    """Show the people of one group, and the published keys that they share."""
     both = zip(result.people, result.originals, result.kept, strict=True)
     people = [(str(number), *own, *kept) for number, own, kept in both]
     published = (term("published"), *result.published, *(term("as above") for _ in result.confidential))

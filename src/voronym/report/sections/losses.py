@@ -1,4 +1,4 @@
-"""The loss, the cost of each guarantee, and what the keys still reveal."""
+"""Sections about the loss, the cost of each guarantee, and the information that keys still reveal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from voronym.result import Cost
 
 MOST_BARS = 40
 _SMALL = 20.0
-"""A loss in percent below which the plane has a root scale, so that the release stands off the edge."""
+"""Loss in percent below which the plane has a root scale, so that the point is visible off the edge."""
 
 
 @section("changes", "What became of each key", needs=("inside.changes",), audience="internal", place=21)
 def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
-    """Show how many records kept the value of each key, and how far the others moved, in its own unit."""
+    """Show how many records kept the value of each key, and how far the others moved, in its unit."""
     rows = [
         (
             item.key,
@@ -126,8 +126,8 @@ def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
 
 
 @section("told", "What the keys tell", needs=("inside.told",), place=60, special=True)
-def told(_: Dossier, result: Told) -> Data:
-    """Show a release between what its unmasked keys revealed and nothing, with the limits."""
+def revealed(_: Dossier, result: Told) -> Data:
+    """Show the information of the keys against the loss: unmasked, published, and the limits."""
     now, loss = result.now, result.loss
     top = 1.1 * max(result.unchanged.plug_in, now.plug_in, now.high) or 1.0
     limits = lines(result.curves, ("floor", "reached", "normal", "by_lot"), top)

@@ -1,4 +1,4 @@
-"""Risk in the population from which a table was sampled."""
+"""Sections about the risk in the population from which the table was sampled."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _models(before: PopulationFigures) -> Table | None:
 
 
 def _keys(in_population: InPopulation) -> dict[str, object]:
-    """Return how much each key singles people out."""
+    """Return the contribution of each key to singling people out."""
     rows = [(column.key, share(column.score), column.unique_without) for column in in_population.columns]
     drawn = bars(
         [item.key for item in in_population.columns],
@@ -131,7 +131,7 @@ def _keys(in_population: InPopulation) -> dict[str, object]:
 
 
 def _warned(in_population: InPopulation) -> list[str]:
-    """Return assumptions and warnings, each once, those of the originals first."""
+    """Return each assumption and warning once, with those of the originals first."""
     result = []
     for when, item in (("Before", in_population.before), ("After", in_population.after)):
         for fitted in item.columns[:1]:

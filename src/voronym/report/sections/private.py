@@ -10,7 +10,7 @@ from voronym.report.write import Table
 
 @section("private", "What ε means here", needs=("public.private",), place=20)
 def private(d: Dossier, made: Private) -> Data:
-    """Describe what the promise bounds, for whom, and what it does not cover."""
+    """Show the bounds behind a differentially private release, and the measured membership attack."""
     rows = [(item.column, item.bounds, item.origin) for item in made.bounds]
     return {
         "made": made,

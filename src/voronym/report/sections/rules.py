@@ -25,7 +25,7 @@ def called(columns: tuple[str, ...]) -> str:
 
 @section("rules", "What the keys tell, and what it cost", needs=("public.channel",), place=20)
 def rules(_: Dossier, made: Channel) -> Data:
-    """Show each rule: what its keys revealed and reveal, and planned against measured distortion."""
+    """Show each rule: information of its keys before and after, planned and measured distortion."""
     dots = [
         Range(f"{called(rule.columns)} ({KINDS.get(rule.kind, rule.kind)})", rule.information, rule.risk)
         for rule in made.rules
@@ -100,7 +100,7 @@ def noise(_: Dossier, made: Channel) -> Data | None:
 
 @section("matrices", "The transition matrices", needs=("public.channel",), place=34)
 def matrices(_: Dossier, made: Channel) -> Data | None:
-    """Show the transition matrices, and give them as text: analysts need them to correct counts."""
+    """Show the transition matrices, and offer them as text, because analysts need them to correct counts."""
     all_of = [item for item in made.rules if item.kind == "pram"]
     if not all_of:
         return None
@@ -137,7 +137,7 @@ def letters_of(matrix: Matrix) -> list[str]:
 
 
 def as_csv(rule: Rule, matrix: Matrix) -> str:
-    """Write a transition matrix as CSV: a row for each true value, a column for each published one."""
+    """Write a transition matrix as CSV: a row for each true value, a column for each published value."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     letters = letters_of(matrix)

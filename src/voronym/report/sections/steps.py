@@ -60,7 +60,7 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
 
 
 def _truth(effect: Effect) -> str:
-    """Return how many of the unique records have only true values, if not all of them."""
+    """Return words for the number of unique records with only true values; "" if all have."""
     unique = effect.unique[1] if effect.keys is None else effect.keys[1].unique
     return "" if effect.true == unique else f" ({term('true')}: {numeral(f'{effect.true:,}')})"
 

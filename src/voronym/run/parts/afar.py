@@ -1,7 +1,7 @@
-"""Work folders in an object store, for workers that share no disk.
+"""Work folders in an object store, for workers without a shared disk.
 
-A path in a store is a `upath.UPath`, which has the manners of a `Path`. Here is what the two do not share:
-how a file gets its name once, how it is read in pieces, and how a library that wants a file gets one.
+A path in a store is a `upath.UPath`, which acts like a `Path`. This module handles the differences: naming a
+file once, reading it in pieces, and local copies for libraries that need a file.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def is_of(work: Path, output: str) -> bool:
 
 
 def listed(place: Path) -> list[Path]:
-    """Return the content of a folder; nothing if a store has no such folder yet."""
+    """Return the entries of a folder; empty if a store has no such folder yet."""
     if not isinstance(place, Afar):
         return list(place.iterdir())
     try:
@@ -76,7 +76,7 @@ def listed(place: Path) -> list[Path]:
 
 
 def _mark(output: str) -> str:
-    """Return a short name of an output of this machine that says nothing about either."""
+    """Return a short code for an output of this machine that reveals neither of them."""
     return hashlib.sha256(f"{socket.gethostname()}\0{output}".encode()).hexdigest()[:8]
 
 
@@ -90,7 +90,7 @@ def put(temporary: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield a temporary path of this machine whose file becomes ``path`` in its store."""
+    """Yield a local temporary path; its file becomes ``path`` in the store."""
     with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
         temporary = Path(folder) / uuid4().hex
         temporary.touch(0o600)
@@ -105,7 +105,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def readable(path: object) -> Any:
-    """Return what Arrow reads: the name of a file, or a file in a store."""
+    """Return an argument for Arrow: a file name, or an open file in a store."""
     here = path_of(path) if isinstance(path, str) else path
     if not isinstance(here, Afar):
         return str(here)
@@ -123,7 +123,7 @@ def readable(path: object) -> Any:
 
 @contextlib.contextmanager
 def here(path: Path) -> Iterator[Path]:
-    """Yield a path of this machine: that of the file itself, or of a copy that is removed afterwards."""
+    """Yield a local path: of the file itself, or of a temporary copy."""
     if not isinstance(path, Afar):
         yield path
         return
@@ -178,9 +178,9 @@ def passing(place: str | None) -> Iterator[Path]:
 
 
 def sent(job: Job, files: Sequence[Path]) -> Job:
-    """Return a job with files that its workers can reach, copied to the store of its work folder if needed.
+    """Return the job with files that its workers can reach, copied to the store if needed.
 
-    Folders like ``year=2024`` keep their names. What is there already is not sent again.
+    Folders such as ``year=2024`` keep their names. Files that are already there are not sent again.
     """
     if not is_afar(job.work):
         return job

@@ -56,7 +56,7 @@ def coded(known: KnownLevels, values: Values) -> pl.Series:
 
 
 def numbered(codes: pl.Series) -> Ints:
-    """Return codes as whole numbers, -1 for missing ones."""
+    """Return codes as whole numbers; -1 for missing values."""
     return np.asarray(codes.fill_null(-1).to_numpy(), np.int64)
 
 
@@ -68,11 +68,11 @@ class Coding:
     schema : Schema
         Which columns are keys, and their kinds.
     summaries : mapping
-        What is known of keys and confidential columns, merged over all parts.
+        Summaries of keys and confidential columns, merged over all parts.
     rows : int
         Records in all.
     importance : mapping
-        How many times the differences of a key count.
+        Factor on the differences of a key.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Coding:
         return out
 
     def pack(self, table: Table, units: Mapping[str, pl.Series]) -> pl.DataFrame:
-        """Return a part with codes for the categories among its keys, and its units as columns."""
+        """Return a part with codes for categorical keys, and with its units as columns."""
         frame: pl.DataFrame = table.frame.to_native()
         made = [coded(known, table[name]) for name, known in self.levels.items()]
         types = [pl.col(name).cast(kind) for name, kind in self.types.items() if name in frame.columns]

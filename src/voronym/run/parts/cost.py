@@ -1,9 +1,8 @@
-"""The cost of the stages of a run, by a model fitted to measured runs (`python -m benchmarks.plan`).
+"""The cost of each stage of a run, by a model fitted to measured runs (`python -m benchmarks.plan`).
 
-A stage has tasks that do not need each other. A task costs a fixed time, a time for each of its rows, and one
-for each file of the work folder that it looks into. Grouping is tried on the data at hand; all else is scaled
-by how fast this machine sorts. Stages of one task are the serial part, and what is before and
-after all stages.
+The tasks of a stage are independent. A task costs a fixed time, a time per row, and a time per file that it
+opens in the work folder. The time of grouping is measured on the data; all other times are scaled by the
+sorting speed of this machine. Stages with one task, and the time before and after all stages, are serial.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ BEGIN = 1.34
 START = 3.0
 """Seconds until worker processes of this machine are ready; they restart before writing and counting."""
 TOGETHER = 1.0
-"""Time that each further worker of one machine adds, as a share of the first: they share one memory."""
+"""Extra time per further worker on one machine, as a share of the first, because workers share memory."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ COSTS: dict[str, Cost] = {
     "count": Cost(0.00431, 0.165),
 }
 FIRST, OTHERS = 0.56, 0.206
-"""Shares of the grouping that the probe tries in the first round, and in each later one."""
+"""Share of the grouping time in the first round, and in each later round."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Tasks:
 
     @property
     def serial(self) -> bool:
-        """Whether one worker does it while the others wait."""
+        """Whether only one worker is busy in this stage."""
         return self.tasks == 1
 
 
@@ -78,13 +77,13 @@ def stages_of(
     Parameters
     ----------
     rows, leaf, rounds : int
-        Of the data, of a leaf, and how often leaves are cut.
+        Number of rows, rows per leaf, and number of cuts into leaves.
     parts : int, optional
-        How many parts the files have; from the rows, where it is not given.
+        Number of parts of the files; by default estimated from the rows.
     text : int
         Text files, which become Parquet first.
     buckets : int
-        In how many the written rows are counted.
+        Number of buckets for counting written rows.
     """
     parts = max(1, -(-rows // PART)) if parts is None else parts
     first = [Tasks("convert", text, rows / text)] if text else []
@@ -103,18 +102,18 @@ def stages_of(
 
 
 def seconds_of(stage: Tasks, rounds: int, grouping: float, pace: float) -> float:
-    """Return the seconds of one task of a stage.
+    """Return the estimated seconds of one task of a stage.
 
     Parameters
     ----------
     stage : Tasks
         The stage.
     rounds : int
-        How many rounds there are.
+        Number of rounds.
     grouping : float
         Microseconds a row that the probe took for all rounds together, on this machine.
     pace : float
-        How much slower this machine is than that of the measured runs.
+        Factor by which this machine is slower than that of the measured runs.
     """
     base, _, turn = stage.name.partition("@")
     cost = COSTS["last" if turn and int(turn) + 1 == rounds else base]
@@ -127,7 +126,7 @@ def seconds_of(stage: Tasks, rounds: int, grouping: float, pace: float) -> float
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The seconds of each stage, and those in which one worker works alone."""
+    """The estimated seconds of each stage, and of the serial part."""
 
     seconds: dict[str, float]
     serial: float
@@ -146,13 +145,13 @@ def foresee(
     Parameters
     ----------
     stages : sequence of Tasks
-        As `stages_of` returns them.
+        The result of `stages_of`.
     workers : int
-        How many tasks are done at a time.
+        Number of parallel tasks.
     grouping, pace : float
         As in `seconds_of`.
     cores : int, optional
-        Of the one machine that all workers share; None where each has one of its own.
+        Number of cores of the machine that all workers share; None if each has its own machine.
     """
     rounds = sum(1 for stage in stages if "@" in stage.name)
     at_once = workers if cores is None else min(workers, cores)
@@ -171,7 +170,7 @@ def foresee(
 
 
 def span(seconds: Sequence[float], workers: int) -> float:
-    """Return when the last task ends, if each worker takes the next one when it is free.
+    """Return the time at which the last task ends, if each free worker takes the next task.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from voronym.table.values import Values
 
 
 def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return keys that compare equally in every file: one missing value, one zero, plain texts."""
+    """Return keys that compare equally across files: one missing value, one zero, plain texts."""
     floats = [name for name in keys if frame[name].dtype.is_float()]
     texts = [name for name in keys if isinstance(frame[name].dtype, (pl.Categorical, pl.Enum))]
     return frame.with_columns(
@@ -72,13 +72,13 @@ def count(
     frame : polars DataFrame
         Keys and confidential columns of some rows; all rows of a class are among them.
     schema : Schema
-        Of what is published.
+        The published schema.
     models : sequence of Model
-        What to measure.
+        The models to measure.
     totals : Totals, optional
-        Of the whole data set, where models compare classes with it.
+        Totals of the whole data set, for models that compare classes with it.
     strata : tuple of str
-        Keys whose values divide the table into parts that are judged by themselves.
+        Keys whose values divide the table into separately judged parts.
     report : bool
         Whether classes of one confidential value are counted, too.
     """
@@ -135,7 +135,7 @@ def _table(frame: pl.DataFrame, schema: Schema, totals: Totals | None) -> Table:
 
 
 def _strata(table: Table, strata: tuple[str, ...]) -> list[tuple[tuple[Any, ...], Table]]:
-    """Return the strata of a bucket, each judged before its own distribution."""
+    """Return the strata of a bucket; each is judged against its own distribution."""
     if not strata:
         return [((), table)]
     of = equivalence_classes(table.frame, strata).labels
@@ -145,10 +145,10 @@ def _strata(table: Table, strata: tuple[str, ...]) -> list[tuple[tuple[Any, ...]
 
 
 def _alone(frame: pl.DataFrame, schema: Schema) -> dict[str, Any]:
-    """Return how many classes have one value of a column, with how many people, or rows; and their profiles.
+    """Count classes that share one value of a confidential column, with their people or rows and profiles.
 
-    A number with many different values would be compared within a width that no bucket knows: it is counted
-    by equal values here, and the report leaves it out.
+    A number with many distinct values would need a width that a bucket does not know. It is counted by
+    equal values here, and the report omits it.
     """
     labels = equivalence_classes(nw.from_native(frame, eager_only=True), list(schema.keys)).labels
     persons = closed(frame[PERSON]) if PERSON in frame.columns else None

@@ -1,8 +1,8 @@
-"""Cuts into leaves of neighbours: a tree of oblique halvings of a sample, used by every worker.
+"""Cut records into leaves of neighbours, by a tree of oblique halvings of a sample.
 
-Categories are cut first, between some of them and the others, where nobody is. Then the first cut goes along
-principal axes. Each further one goes along random directions, so that what lay on a border before is inside a
-leaf now, nearly everywhere.
+Every worker uses the same tree. Cuts between categories come first, because they separate no neighbours. The
+first further cut follows principal axes; later cuts follow random directions, so that records at an old
+border are inside a leaf now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 TRIES = 8
 """Number of directions to try before a node counts as impossible to cut."""
 ALIKE = 0.05
-"""Variance of a categorical key, out of 1, below which it is not cut further."""
+"""Variance of a categorical key, relative to 1, below which the key is not cut further."""
 UNEVEN = 1.15
 """Largest ratio of a leaf to its share of records, for a cut between categories."""
 
@@ -52,7 +52,7 @@ class Tree:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves; neighbours have neighbouring numbers."""
+        """Number of leaves; neighbouring leaves have neighbouring numbers."""
         return int(self.first[-1])
 
     def route(self, X: Floats, turn: int = 0) -> Ints:
@@ -92,7 +92,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
     X : array, shape (n, d)
         The sample.
     leaves : int
-        How many.
+        Number of leaves.
     rng : Generator, optional
         Draws the directions; without one, cuts go along principal axes.
     kinds : sequence of arrays
@@ -104,7 +104,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
     ways: list[int] = []
 
     def cut(rows: Ints, many: int) -> int:
-        """Return the node of some records; depth first, so that neighbours get consecutive numbers."""
+        """Cut some records further and return their node; depth first, so neighbours are numbered in turn."""
         result = _cut(X[rows], many, rng, kinds) if many > 1 and len(rows) > 1 else None
         if result is None:
             ways.append(many)
@@ -133,7 +133,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
 def _cut(
     points: Floats, many: int, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> tuple[Floats, float, NDArray[np.bool_]] | None:
-    """Return a direction, a threshold near the right quantile, and the points below it, or None."""
+    """Return a direction, a threshold near a quantile, and the points below it; None if all are equal."""
     share = (many // 2) / many
     for direction, most in _directions(points, rng, kinds):
         along = np.zeros(len(points))
@@ -160,7 +160,7 @@ def _cut(
 
 
 def _shared(many: int, below: float) -> int:
-    """Return how many of the leaves go below, by the actual counts, as ties may make them uneven."""
+    """Return the number of leaves below a cut, by the actual counts, which ties may make uneven."""
     return min(max(round(many * below), 1), many - 1)
 
 
@@ -181,7 +181,7 @@ def _directions(
 
 
 def _direction(points: Floats, attempt: int, rng: np.random.Generator | None) -> Floats:
-    """Return a direction of large spread: the principal axis, or a random one."""
+    """Return a direction with a large spread: the principal axis, or a random direction."""
     spread = points.std(axis=0)
     if attempt >= 2:  # a single column: categories may be alike in all directions but a few
         out = np.zeros(len(spread))

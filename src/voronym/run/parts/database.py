@@ -12,7 +12,7 @@ from voronym.table.sql import SQLITE_MAGIC, NoQueryError, _failed, _refuse_repea
 
 SUFFIXES = (".duckdb", ".ddb", ".db")
 MEMORY = "1GB"
-"""The memory of DuckDB; beyond it, it writes to the work folder."""
+"""Memory limit of DuckDB; above it, DuckDB writes to the work folder."""
 
 
 def is_database(file: Path) -> bool:

@@ -66,27 +66,27 @@ def release_parts(
 ) -> Release:
     """Make a k-anonymous release of a data set that may exceed the memory.
 
-    The files are read in parts, shared out to leaves of neighbouring records through files in a work folder,
-    grouped leaf by leaf, several times with other borders, and written in a fresh random order over all
-    files. Then k, and all models, are counted in the written files, all of them together, and only then the
-    folder gets its name. A data set that fits one leaf is released as a table in memory is.
+    Files are read in parts and distributed to leaves of neighbouring records, through files in a work
+    folder. Leaves are grouped several times with different borders, and written in a random order over
+    all files. Then k and all models are counted over all written files. Only then the folder gets its
+    name. A data set that fits one leaf is released like a table in memory.
 
     Parameters
     ----------
     source : path, pattern or sequence of them
-        A folder, a pattern such as ``"people/*.parquet"``, or files: Parquet, or text (each file of which
-        must fit the memory of a worker).
+        A folder, a pattern such as ``"people/*.parquet"``, or files: Parquet, or text (each file must fit the
+        memory of a worker).
     output : path
         The folder to make.
     request : Request
-        What is asked for. Kinds that are not declared, and doubts, are found in a sample.
+        The request. Undeclared kinds, and doubts, are determined from a sample.
     recipe, reading, progress
         As in `voronym.anonymize`.
     format : {"parquet", "csv"}, optional
-        Of the files of the release: text where the source is text, else Parquet.
+        Format of the release's files: text if the source is text, otherwise Parquet.
     style : mapping, optional
-        Of text files, where they are not to be written as those that were read: ``delimiter``, ``encoding``,
-        ``decimal``, ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
+        Form of text files, if it differs from the source: ``delimiter``, ``encoding``, ``decimal``,
+        ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
     overwrite : bool
         Whether a folder that is there may be replaced.
     report : bool
@@ -167,7 +167,7 @@ def release_parts(
 def completed(
     request: Request, files: Sequence[Path], reading: Mapping[str, Any] | None
 ) -> tuple[Request, tuple[Added, ...]]:
-    """Add to a request what its policy demands and the user did not choose, by counts over all files."""
+    """Add the demands of a policy to a request, with counts over all files; keep the user's choices."""
     if request.release.policy is None:
         return request, ()
     policy = Policy.load(request.release.policy)
@@ -242,7 +242,7 @@ def job_of(
 
 
 def engine_of(request: Request, recipe: Recipe | None) -> str:
-    """Return the engine: the requested one, or that of the recipe."""
+    """Return the engine: the requested one, or the recipe's."""
     return request.release.engine if recipe is None or "engine" in request.asked else recipe.engine
 
 
@@ -259,7 +259,7 @@ def _refuse_changed(job: Job, files: Sequence[Path]) -> None:
 
 
 def _enter(job: Job, before: Job | None) -> None:
-    """Write the job down, or check that an existing one is the same."""
+    """Store the job; if one is stored already, check that it is the same."""
     if before is None:
         spill.keep(job.work / spill.JOB, job)
     elif before != job:
@@ -287,7 +287,7 @@ def bytes_of(memory: int | str) -> int:
 
 
 def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:
-    """Start the workers: as many as there are processors, and memory for."""
+    """Start the workers: as many as processors and memory allow."""
     held = bytes_of(memory)
     most = max(1, held // needed(leaf))
     wanted = (os.cpu_count() or 1) if workers is None else workers

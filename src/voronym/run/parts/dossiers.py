@@ -12,7 +12,7 @@ import narwhals as nw
 from voronym.core.context import Context
 from voronym.dossier.parts import Dossier, Inside, Loss
 from voronym.dossier.public import GROUPS, public_recipe, public_words, story_of
-from voronym.evaluate.disclosed import FEW, Disclosed, Profile, by_chance, in_order, people_by_chance
+from voronym.evaluate.disclosed import LABEL_LIKE, Disclosed, Profile, by_chance, in_order, people_by_chance
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.release import Release
@@ -25,7 +25,7 @@ from voronym.table.table import Table
 def dossier_of(lead: Engine, made: Release) -> Dossier:
     """Compute all figures about a written and counted release; this reads the data twice more.
 
-    The public part is made of what was counted in the written files, and of sums over all records.
+    The public part uses counts in the written files, and sums over all records.
     """
     job, data = lead.job, lead.job.dataset
     if data.rows <= job.leaf:
@@ -77,7 +77,7 @@ def _turn(stage: str) -> str:
 
 
 def _sampled(made: Release) -> tuple[str, ...]:
-    """Describe what was examined in a sample only, in sentences."""
+    """Return sentences about figures that come from a sample only."""
     looked = {**_folder(made).sampled, "where bars begin and end": portrait.BESIDE}
     few = {what: many for what, many in looked.items() if many < made.rows}
     return tuple(f"{what}: {many:,} of {made.rows:,} records" for what, many in few.items())
@@ -161,9 +161,10 @@ def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utilit
 def _disclosed(
     lead: Engine, made: Release, after: Table, new: Mapping[str, Any], before: Sequence[dict[str, Any]]
 ) -> tuple[Disclosed, ...]:
-    """Count, for each confidential column, the people whose value is certain because their group shares it.
+    """For each confidential column, count the people whose value is certain because their group shares it.
 
-    A number with many different values is left out: how near counts as the same is known of all records only.
+    Numbers with many distinct values are omitted, because nearly equal values can be judged only with all
+    records.
     """
     now = lead.course.answers["count"]
     several = lead.job.recipe.schema.person is not None
@@ -173,7 +174,9 @@ def _disclosed(
     out = []
     for name in lead.job.recipe.schema.confidential:
         counts, numeric = new[name]["names"], after.frame[name].dtype.is_numeric()
-        if counts is None or ((numeric or after.frame[name].dtype.is_temporal()) and len(counts) > FEW):
+        if counts is None or (
+            (numeric or after.frame[name].dtype.is_temporal()) and len(counts) > LABEL_LIKE
+        ):
             continue
         groups, people, known = (
             sum(answer["alone"][name][i] for answer in answers if answer["rows"])

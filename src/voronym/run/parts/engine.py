@@ -1,4 +1,4 @@
-"""One job from files to a release in files, on any engine; or nothing."""
+"""Run one job, from files to a release in files, on any engine; if it fails, leave nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from voronym.table.summaries import LevelCounts
 
 LOST = "some records were lost on the way, or are there twice; nothing was released"
 PART = 500_000
-"""Approximate rows of a piece that keeps all rows of a person together."""
+"""Approximate number of rows of a piece; a piece holds all rows of its people."""
 
 
 def buckets_of(rows: int, leaf: int = LEAF) -> int:
@@ -46,7 +46,7 @@ class Engine(Stages):
     # -- the way ------------------------------------------------------------------------------------------
 
     def dataset(self) -> Dataset:
-        """Find the parts; text files, and databases, become Parquet in the work folder."""
+        """Find the parts; convert text files and databases to Parquet in the work folder."""
         job = self.job
         self.expect(job.wanted)
         if not job.decided("dataset"):
@@ -91,13 +91,13 @@ class Engine(Stages):
         return data, recipe
 
     def run(self) -> tuple[Finding, ...]:
-        """Run all stages, and return the findings in the written files, which wait for their names."""
+        """Run all stages; return the findings in the written files, which do not have their names yet."""
         data, recipe = self.prepare()
         self.check(data, recipe)
         self._room(data)
         job = self.job
         files, buckets = max(1, -(-data.rows // FILE)), buckets_of(data.rows, job.leaf)
-        if job.format == "csv":  # takes more memory; what fits one leaf is read back as one table
+        if job.format == "csv":  # takes more memory; a data set of one leaf is read back as one table
             files = buckets if data.rows > job.leaf else 1
         for name, value in (("files", files), ("buckets", buckets)):
             if not job.decided(name):
@@ -157,7 +157,7 @@ class Engine(Stages):
     # -- before groups ------------------------------------------------------------------------------------
 
     def meet(self, data: Dataset, recipe: Recipe) -> None:
-        """Have all rows of a person meet in one piece."""
+        """Move all rows of a person into one piece."""
         schema = recipe.schema
         if schema.person is None:
             return
@@ -202,7 +202,7 @@ class Engine(Stages):
         return tasks
 
     def _leave(self, leaves: int) -> int:
-        """Leave out the costliest records of all leaves; return the number of rows left out."""
+        """Leave out the records with the largest cost; return the number of rows left out."""
         job, recipe = self.job, self.job.recipe
         if not recipe.suppress:
             return 0
@@ -234,7 +234,7 @@ class Engine(Stages):
     # -- after groups -------------------------------------------------------------------------------------
 
     def _later(self, recipe: Recipe, answers: Sequence[Mapping[str, Any]]) -> None:
-        """Run the steps that follow grouping, and count what models need in the whole release."""
+        """Apply the steps after grouping, and count the values that models need over the whole release."""
         job = self.job
         counted: dict[Stratum, dict[str, LevelCounts]] = {}
         for answer in answers:
@@ -251,7 +251,7 @@ class Engine(Stages):
         """Refuse keys that lost nearly everything in all leaves together, unless that is allowed."""
         recipe = self.job.recipe
         if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
-            return  # other costs were kept low than those of rows in coordinates
+            return  # the search minimised another cost than that of rows in coordinates
         if sum(answer["groups"] or 0 for answer in self.course.answers["published"]) > 1:
             doubts = (checks.next_to_nothing(name, *both) for name, both in key_losses(self).items())
             refuse(
@@ -260,14 +260,14 @@ class Engine(Stages):
             )
 
     def _refuse_alike(self) -> None:
-        """Refuse text files in which distinct values of a model's column would look alike."""
+        """Refuse text files in which distinct values of a judged column would look equal."""
         layout = self.job.layout
         if layout.text:
             for known in self.job.coding.judged.values():
                 layout.refuse_alike(known.every)
 
     def _ranges(self, counts: Any, tasks: int) -> list[tuple[int, int, int]]:
-        """Join neighbouring leaves if one has too few records; return first, last, files."""
+        """Join neighbouring leaves with too few records; return first leaf, last leaf and number of files."""
         least = max(2 * self.job.recipe.required_k, self.job.leaf // 4)
         out: list[tuple[int, int, int]] = []
         first = held = 0
@@ -323,7 +323,7 @@ class Engine(Stages):
         return findings
 
     def _exposed(self, recipe: Recipe) -> None:
-        """Refuse a key that publishes a value only one person has, unless that is allowed."""
+        """Refuse a key with a value that only one person has, unless that is allowed."""
         answers = self.course.answers["published"]
         if "published" not in answers[0]:
             return

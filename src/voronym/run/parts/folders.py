@@ -1,7 +1,7 @@
-"""The folders of a run: for the work, and for the unfinished release.
+"""The folders of a run: the work folder, and the folder of the unfinished release.
 
-Both are made by the run itself, for its owner alone, under names that nobody can guess. A run that is resumed
-looks for the folder that it left, and takes none that somebody else could have made or written to.
+The run creates both, readable for its owner only, with random names. A resumed run looks for its old folders,
+and uses none that another user could have created or written to.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ class Folders:
 
 
 def folders(place: Path, target: Path, *, resume: bool, output: str = "") -> Folders:
-    """Return the folders of a run; both are removed when the block of `together` ends, unless to be resumed.
+    """Return the folders of a run; they are removed at the end of `together`, unless kept for resuming.
 
-    Nobody else makes the same target until then. What a run that was killed left is resumed, or removed.
+    Until then no other run can write to the same target. Remains of a killed run are resumed or removed.
 
     Parameters
     ----------
     place : Path
-        Where the work folder is made.
+        Parent of the work folder.
     target : Path
-        What the release is to be called.
+        Path of the release.
     resume : bool
-        Whether to go on with what is there, and to leave it when interrupted.
+        Whether to continue an earlier run, and to keep the folders after an interruption.
     output : str
         The address of a release that goes elsewhere in the end; by it a run in a store knows its own folders.
     """
@@ -81,7 +81,7 @@ def _tidy(place: Path) -> None:
 
 
 def _remove(work: Path) -> None:
-    """Remove a work folder; a killed removal leaves the job, so that the next run can finish it."""
+    """Remove a work folder; delete the job file last, so that a later run can finish a killed removal."""
     if afar.is_afar(work):
         afar.remove(work)
         return
@@ -93,10 +93,10 @@ def _remove(work: Path) -> None:
 
 
 def check_ours(work: Path) -> None:
-    """Refuse a work folder that is not the one that was made, or that others may write to.
+    """Refuse a work folder that was replaced by a link, or that others may write to.
 
-    Workers that run as another user than the one who leads the run, such as those of a container, are let in
-    where that is the superuser. Who reads and writes in a store is for its own rules to say.
+    Only its owner and the superuser, such as a worker in a container, may use it. Access to a store
+    follows the store's own rules.
     """
     if afar.is_afar(work):
         return
@@ -115,7 +115,7 @@ NOT_OURS = (
 
 
 def _made(place: Path) -> bool:
-    """Make the parent of the work folder if it is missing; return whether it was made."""
+    """Create the parent of the work folder if it is missing; return whether it was created."""
     try:
         about = place.stat()
     except FileNotFoundError:
@@ -144,7 +144,7 @@ def check_place(place: Path) -> None:
 
 
 def _left(place: Path, target: Path, output: str, *, resume: bool, locked: bool) -> Folders | None:
-    """Find the remains of an earlier run to this target; remove those that are not resumed."""
+    """Return the folders of an earlier run to this target; remove them if they are not resumed."""
     name, away = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})*"), afar.is_afar(place)
     there = [path for path in afar.listed(place) if name.fullmatch(path.name)]
     if away and not resume:  # of a run on another machine it is not known whether it is dead
@@ -163,7 +163,7 @@ def _left(place: Path, target: Path, output: str, *, resume: bool, locked: bool)
             out = Folders(ours.pop(), job.release, job)
     elif resume and strange:
         raise InputError(NOT_OURS.format(strange[0].name))
-    if locked:  # nobody else makes this target: these are leftovers of dead processes
+    if locked:  # no other process makes this target: these are leftovers of dead ones
         for path in ours:
             _remove(path)
         for path, job in known.items():
@@ -184,7 +184,7 @@ def _age(work: Path) -> float:
 
 
 def _is_waiting(path: Path, target: Path) -> bool:
-    """Whether a folder has the name of a release that waits for that of the target."""
+    """Whether a folder name is that of an unfinished release of the target."""
     name = re.compile(re.escape(f".{target.name}.new-") + r"\w{8,}")
     return path.parent == target.parent and name.fullmatch(path.name) is not None
 
@@ -209,7 +209,7 @@ def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
 
 
 def _lives(work: Path, target: Path) -> bool:
-    """Whether a run to the same address is at work: each makes its release in a passing folder of its own."""
+    """Whether another run to the same address is active, in a temporary folder of its own."""
     try:
         other: Path = spill.recall(work / spill.JOB).target
     except (OSError, ReadError):

@@ -1,9 +1,9 @@
-"""The work in a leaf: group, improve in turns, obey models.
+"""The work in a leaf: group, improve over several rounds, enforce models.
 
-The pair search of `voronym.refiners.pairs` is one cooling from hot to cold. Here it is cut into as many
-stretches as there are rounds: a round cools a leaf a little further, then whole groups travel to the leaves
-of the next cut, where the borders lie elsewhere. At the end every border has been inside a leaf, at most
-temperatures, and the loss is that of a search over all records, or nearly.
+The pair search of `voronym.refiners.pairs` cools once from hot to cold. Here the cooling is divided among
+rounds. A round cools each leaf a little further; then whole groups move to the leaves of the next cut, which
+has other borders. At the end every border was inside a leaf at most temperatures, and the loss is nearly that
+of a search over all records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORK = 35.0
 WIDTH = 10
 """Default number of nearest groups that a group exchanges with."""
 FIRST = 0.5
-"""Share of the cooling in the first round; the others share the rest."""
+"""Share of the cooling done in the first round; later rounds share the rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def improve(
     ends: tuple[float, float],
     kinds: Sequence[Ints] = (),
 ) -> Groups:
-    """Cool the groups of a leaf from one share of the way to another; ``kinds`` as in `Leaf`."""
+    """Cool the groups of a leaf between two shares of the cooling schedule; ``kinds`` as in `Leaf`."""
     if int(labels.max()) == 0 or not np.ptp(problem.points, axis=0).any():
         return Groups.of(problem, labels)
     cells = Leaf(problem.points, labels, problem.k, ctx.quiet(), kinds)

@@ -1,9 +1,8 @@
-"""A job: the work as every worker reads it from the work folder, and its stages.
+"""A job: the description of the work in the work folder, and its stages.
 
-A *stage* is a list of tasks that do not need each other; a *task* is the number of one. What a task makes
-goes into the work folder, and so does its answer, a few counts: a task with an answer there is not run again.
-So a runner is one that calls `perform` for every number of a stage, anywhere and in any order, and a crash
-costs the tasks that were under way.
+A *stage* is a list of independent tasks; a *task* is a number in this list. A task writes its results and its
+answer, a few counts, to the work folder. A task with an answer is not run again. So a runner only has to call
+`perform` for every number of a stage, anywhere and in any order. A crash costs only unfinished tasks.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from voronym.table.totals import Totals
 LEAF = 250_000
 """Approximate number of records of a leaf."""
 ROUNDS = 3
-"""Number of cuts, one after the other."""
+"""Number of successive cuts into leaves."""
 SAMPLE = 262_144
-"""Most records on which cuts are made."""
+"""Largest number of records on which cuts are computed."""
 LOOK = 100_000
 """Number of records examined before the work, for kinds of columns and for doubts."""
 FILE = 1_000_000
@@ -61,37 +60,37 @@ class Job:
     work : Path
         The work folder, which every worker reaches by this name; also one in an object store.
     release : Path
-        Where the files of the release are made, before they get their place.
+        Folder of the unfinished release.
     target : Path, optional
-        What the release is to be called.
+        Path of the release.
     files : tuple of str
         The files, as they were found.
     names : tuple of str
-        What messages call them.
+        Names of the files in messages.
     request : Request
-        What is asked for.
+        The request.
     reading : mapping
-        How text files are read.
+        Reading options of text files.
     leaf, wanted : int
-        Records of a leaf, and how often leaves are cut, where groups go on from one cut to the next.
+        Records of a leaf, and the number of cuts, if groups continue from one cut to the next.
     fixed : Recipe, optional
         A recipe that states columns and release, in place of the request.
     everything : bool
-        Whether all columns are kept, whatever their role: where data are measured, and not released.
+        Whether to keep columns of all roles, because the data are measured and not released.
     format : {"parquet", "csv"}
-        Of the files of the release.
+        Format of the release's files.
     style : mapping
-        How text files are to be written, where it is not as they were read.
+        Form of text files, if it differs from the source.
     report : bool
         Whether figures for a report are found.
     stamps : tuple
-        Size and time of each file: what is resumed must be about the same ones.
+        Size and time of each file; a resumed run must have the same ones.
     ledger : str, optional
         The ledger that knows the people of earlier releases.
     strangers : bool
-        Whether it is right that it knows nearly nobody.
+        Accept a table of which the ledger knows nearly nobody.
     workers : int
-        How many tasks are done at a time, as far as a time limit is shared out.
+        Number of parallel tasks, for dividing a time limit.
     """
 
     work: Path
@@ -153,7 +152,7 @@ class Job:
 
     @property
     def released_schema(self) -> Schema:
-        """The published schema, in which ranges are texts."""
+        """The schema of the published table; columns of ranges are texts in it."""
         if self.decided("later"):
             schema: Schema = self.recall("later")[0]
             return schema
@@ -162,7 +161,7 @@ class Job:
 
     @property
     def layout(self) -> Layout:
-        """How the files of the release are written; for private columns nothing that depends on the data."""
+        """The layout of the release's files; for private columns it does not depend on the data."""
         layout: Layout = self.recall("layout")
         if not self.decided("recipe") or self.recipe.private is None or layout.source is None:
             return layout
@@ -172,7 +171,7 @@ class Job:
 
     @property
     def pieces(self) -> int:
-        """Number of pieces in which the data are read."""
+        """Number of pieces into which the data are divided."""
         return int(self.recall("pieces")) if self.decided("pieces") else len(self.dataset.parts)
 
     @property
@@ -209,7 +208,7 @@ class Job:
 
     @property
     def released_totals(self) -> Totals:
-        """The totals of the whole release, with which the written files are compared."""
+        """Totals over the whole release; written files are judged against them."""
         return self._totals("released" if self.decided("released") else "judged")
 
     def _totals(self, name: str) -> Totals:
@@ -233,7 +232,7 @@ def needed(records: int) -> int:
 
 
 def recalled(path: Path) -> Any:
-    """Return the content of one of our files, read once in each process."""
+    """Return the stored content of a work file, read once per process."""
     return _recalled(*_stamp(path))
 
 
@@ -272,7 +271,7 @@ def answer_path(work: Path, name: str, number: int) -> Path:
 
 
 def perform(work: str, name: str, number: int) -> Any:
-    """Run one task, on any machine, and return its answer; at once if it was done before."""
+    """Run one task on any machine and return its answer; reuse an existing answer."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
     import voronym.run.parts.private
@@ -287,7 +286,7 @@ def perform(work: str, name: str, number: int) -> Any:
         return spill.recall(path)
     job: Job = recalled(folder / spill.JOB)
     try:
-        with speaking("marks"):  # the lead words what its worker found
+        with speaking("marks"):  # the leader words the error of its worker
             answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
         raise ShortOfMemoryError(

@@ -1,7 +1,7 @@
-"""The groups of a leaf under change, in blocks that fit a core's cache.
+"""The groups of a leaf during the search, in blocks that fit a core's cache.
 
-Blocks are cut along categories first: groups hardly ever mix them where there are many records, so such a
-border costs nothing. And records of a block then agree in most columns, which a search need not look at.
+Blocks are cut along categories first. With many records, groups hardly ever mix categories, so such borders
+cost nothing. The records of a block then agree in most columns, and the search can skip these columns.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHAPE = 30
-"""Groups of a block per square of the number of plain coordinates: with more coordinates, more groups lie at
-a border and large blocks pay; with fewer, the search for neighbours costs more.
+"""Number of groups in a block, per square of the number of plain coordinates. With more coordinates more
+groups lie at a border, and larger blocks pay; with fewer, the search for neighbours costs more.
 """
 
 

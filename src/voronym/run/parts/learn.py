@@ -50,7 +50,7 @@ def scan(job: Job, number: int) -> dict[str, int]:
 
 
 def judged_counts(table: Table, job: Job) -> dict[Stratum, dict[str, LevelCounts]]:
-    """Count the values of columns that models look at, by stratum; of people, each different one once."""
+    """Count the values of judged columns by stratum; for people, count each distinct value once."""
     names = job.judged
     if not names:
         return {}
@@ -73,7 +73,7 @@ def _counts(table: Table, name: str) -> LevelCounts:
 
 
 def strata_of(frame: pl.DataFrame, strata: tuple[str, ...]) -> list[Stratum]:
-    """Return the values of the strata in each row; the same for all without strata."""
+    """Return the stratum of each row; one and the same without strata."""
     if not strata:
         return [()] * len(frame)
     return frame.select(list(strata)).rows()
@@ -103,11 +103,11 @@ class Cuts:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves; neighbours have neighbouring numbers."""
+        """Number of leaves; neighbouring leaves have neighbouring numbers."""
         return sum(tree.leaves for tree in self.trees)
 
     def route(self, X: NDArray[np.float64], labels: list[Stratum] | None, turn: int) -> Ints:
-        """Return the leaf of each record; ``turn`` is the number of the first one among all."""
+        """Return the leaf of each record; ``turn`` is the number of the first record in the data set."""
         if len(self.trees) == 1:
             return self.trees[0].route(X, turn=turn)
         assert labels is not None  # noqa: S101 - there are strata
@@ -209,7 +209,7 @@ def whole_counts(counted: Mapping[Stratum, Mapping[str, LevelCounts]]) -> dict[s
 
 
 def arrays_of(counts: Mapping[str, LevelCounts], judged: Mapping[str, LevelCounts]) -> dict[str, Ints]:
-    """Return the counts of a stratum in the order of the levels of all; the missing ones last."""
+    """Return the counts of a stratum in the order of all levels; missing values last."""
     out = {}
     for name, summary in judged.items():
         many = [counts[name].counts.get(value, 0) for value in summary.ordered]
@@ -219,7 +219,7 @@ def arrays_of(counts: Mapping[str, LevelCounts], judged: Mapping[str, LevelCount
 
 @stage("spread")
 def spread(job: Job, number: int) -> Ints:
-    """Send the rows of a piece to the leaves of the first cut; return how many each got."""
+    """Send the rows of a piece to the leaves of the first cut; return the number for each leaf."""
     coding: Coding = job.coding
     cuts: Cuts = job.recall("cuts")[0]
     piece = read_piece(job, number)

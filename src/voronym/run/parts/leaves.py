@@ -1,8 +1,7 @@
-"""The work in a leaf: choose the records to leave out, group, improve, publish.
+"""The work in a leaf: choose records to leave out, group, improve, publish.
 
-The last of these is what a table in memory goes through, with the figures of the whole data set in place of
-its own (`voronym.table.totals`): people, strata, weights, models and every way of publishing work in a leaf
-as they do there.
+Publishing uses the same code as a table in memory, with totals of the whole data set
+(`voronym.table.totals`). So people, strata, weights, models and all ways of publishing work in a leaf, too.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ GROUP = "voronym: group"
 
 
 def travels(recipe: Recipe) -> bool:
-    """Whether groups go on from leaf to leaf: of rows that count alike, by a search in coordinates."""
+    """Whether groups move between leaves: for rows of equal weight, with a search in coordinates."""
     plain = recipe.space == "euclidean" and recipe.weights is None and not recipe.strata
     return plain and recipe.method in SEARCHES and recipe.schema.person is None
 
@@ -73,7 +72,7 @@ def context(job: Job, *seed: int, share: float = 1.0) -> Context:
 
 
 def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squares of encoded keys, whose means over the data set are 0: a share of the spread."""
+    """Return the sum of squares of each encoded key; the keys have mean 0 over the data set."""
     return np.asarray(np.einsum("ij,ij->j", X, X), np.float64)
 
 
@@ -82,7 +81,7 @@ def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @stage("score")
 def score(job: Job, number: int) -> dict[Stratum, Any]:
-    """Return the highest prices of the records of a leaf, by stratum: their distances from all others."""
+    """Return the highest prices (distances from other records) of a leaf's records, by stratum."""
     recipe = job.recipe
     packed, _ = leaf_rows(job, 0, number)
     table = job.coding.table(packed, None)
@@ -177,7 +176,7 @@ class Shape:
 def publish(
     job: Job, number: int, packed: pl.DataFrame, X: NDArray[np.float64], groups: Groups | None, ctx: Context
 ) -> dict[str, Any]:
-    """Mask the records of a leaf as a table in memory is masked, and send the rows to files at random."""
+    """Mask the records of a leaf like a table in memory, and send the rows to random files."""
     recipe, coding = job.choices, job.coding
     table = coding.table(packed, job.totals)
     coordinates = Coordinates.given(table, X)
@@ -187,7 +186,7 @@ def publish(
     except GuaranteeError as error:
         raise GuaranteeError(
             f"a leaf of {table.n:,} neighbouring records cannot keep the promise ({error}). Larger leaves "
-            f"are more like the whole table: raise {hint('leaf')}, or ask for less"
+            f"resemble the whole table more: raise {hint('leaf')}, or ask for less"
         ) from None
     made: pl.DataFrame = masked.frame.to_native()
     send(job, number, made, packed)
@@ -254,7 +253,7 @@ def _figures(
 
 
 def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
-    """Return the changes of the keys of a leaf, except those that a step changes before or afterwards."""
+    """Return the changes of the keys of a leaf, except keys that steps change."""
     touched = {name for step in job.recipe.column_steps for name in step.columns}
     result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
     return [item for item in result if item.key not in touched]

@@ -58,7 +58,7 @@ def for_everybody(coding: Coding) -> NDArray[np.float64]:
 
 
 def limits_of(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:
-    """Return the price above which records are left out, by stratum: at most the share of each exceeds it."""
+    """Return for each stratum the price above which records are left out; at most a share exceeds it."""
     many: dict[Stratum, int] = {}
     prices: dict[Stratum, list[Any]] = {}
     for answer in answers:
@@ -69,7 +69,7 @@ def limits_of(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[St
     for stratum, records in many.items():
         highest = np.sort(np.concatenate(prices[stratum]))[::-1]
         budget = int(share * records + 1e-9)
-        # The price of the first that stays: who costs as much as it stays, too.
+        # The price of the first record that stays: records of equal price stay, too.
         first = float(highest[min(budget, len(highest) - 1)])
         out[stratum] = float(np.nextafter(first, np.inf)) if budget else np.inf
     return out

@@ -1,8 +1,7 @@
-"""Measure a data set of many files: count k, models and risk over all rows; sample the rest.
+"""Measure a data set of many files: count k, models and risk over all rows; sample for the rest.
 
-Rows with equal keys meet in a bucket by a hash of their keys, as in the count of a release. Counts, and the
-values of models by class, merge exactly. What compares distributions with those of an original is estimated
-on random samples of both, and says so.
+Rows with equal keys meet in a bucket, by a hash of their keys. Counts and models per class merge exactly.
+Comparisons with an original are estimated on random samples of both, and the result says so.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from voronym.table.summaries import LevelCounts
 from voronym.table.table import Table
 
 BESIDE = 50_000
-"""Most records of a sample that is compared with one of the original."""
+"""Largest sample of the release and of the original for comparisons."""
 
 
 def _held(job: Job, number: int) -> Piece:
@@ -112,7 +111,7 @@ def measure_parts(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
-    """Measure a data set of many parts, which need not fit the memory; see `voronym.measure`."""
+    """Measure a data set of many parts that need not fit the memory; see `voronym.measure`."""
     run = RunChoices() if run is None else run
     notes: list[str] = []
     asked = [parse_model(model) if isinstance(model, str) else model for model in listed_models(models)]
@@ -158,7 +157,7 @@ def measure_parts(
 
 
 def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Model]:
-    """Return the models that were not asked for and can be measured class by class."""
+    """Return further models that can be measured class by class."""
     for model in asked:
         if model.needs == "whole":
             raise InputError(f"{model.name} looks at the table as a whole: measure a single table for it")

@@ -1,7 +1,7 @@
-"""The first tasks: texts become Parquet, rows of one person meet, steps change columns.
+"""The first tasks: convert text to Parquet, bring the rows of a person together, apply steps.
 
-A *piece* is what later tasks read: a part of the data as it lies there or, where people have several rows, a
-bucket in which all rows of a person are.
+Later tasks read *pieces*: parts of the data or, if people have several rows, buckets with all rows of their
+people.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def look(job: Job, number: int) -> dict[str, Any]:
     except VoronymError as error:
         raise _blamed(job, error) from None
     recipe = job.request.recipe(table) if job.fixed is None else job.fixed
-    # What a step changes is not published as it is: the sample is looked at with its steps done.
+    # Steps change the published values, so the sample is examined after its steps.
     looked_at = len(frame) / max(job.dataset.rows, len(frame))
     doubts = checks.of_recipe(_stepped(table, recipe), recipe, looked_at=looked_at)
     return {"recipe": recipe, "notes": [str(doubt) for doubt in doubts], "looked_at": len(frame)}
@@ -150,7 +150,7 @@ def some_rows(job: Job) -> pl.DataFrame:
 
 
 def joined(job: Job, parts: Sequence[Part], rows: int | None = None) -> pl.DataFrame:
-    """Read some parts as one table; of columns that were not kept, only the name."""
+    """Read some parts as one table; dropped columns keep their names and are empty."""
     types = job.dataset.types
     absent = [name for name, kind in types.items() if kind == pl.Null]
     columns = [name for name in types if name not in absent]
@@ -176,7 +176,7 @@ class Piece:
     table : Table
         The rows, as steps left them.
     units : mapping
-        By their names in the work folder, a number for the person and for the household of each row.
+        For the person and the household, by their names in the work folder, a number for each row.
     """
 
     table: Table
@@ -185,7 +185,7 @@ class Piece:
 
 @stage("meet")
 def meet(job: Job, number: int) -> Ints:
-    """Send the rows of a part to buckets by their person; return how many each got."""
+    """Send the rows of a part to buckets by their person; return the number for each bucket."""
     frame = _raw(job, job.dataset.parts[number])
     buckets = int(job.recall("pieces"))
     unit = frame[PERSON if PERSON in frame.columns else HOME]
@@ -211,7 +211,7 @@ def _raw(job: Job, part: Part) -> pl.DataFrame:
 
 
 def identifying(job: Job) -> list[str]:
-    """Return the identifiers by which a ledger knows people; none without a ledger."""
+    """Return the identifiers that link people to the ledger; empty without a ledger."""
     if job.ledger is None:
         return []
     schema = job.recipe.schema
@@ -259,7 +259,7 @@ def _with_units(table: Table, units: Mapping[str, pl.Series]) -> Table:
 
 @stage("columns")
 def columns(job: Job, number: int) -> dict[str, Any]:
-    """Do the steps before groups are made: to the columns that they touch, of all rows at one place."""
+    """Apply the steps before grouping, on all rows in one task, with only the columns they change."""
     del number
     recipe = job.recipe
     steps = [step for step in recipe.column_steps if step.when == "before"]
@@ -294,7 +294,7 @@ def run_on_columns(
     Returns
     -------
     schema, effects, notes, rows
-        The schema afterwards; what each step changed; what the data holder should know; how many rows.
+        The schema afterwards; the change by each step; remarks for the data holder; the number of rows.
     """
     touched = {name for step in steps for name in (*step.columns, *step.asks())}
     if touched & set(schema.keys):

@@ -1,4 +1,4 @@
-"""Estimate what a run would do and cost, without doing it."""
+"""Estimate the work and the cost of a run without running it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from voronym.table.table import Table
 PROBE = 20_000
 """Records of the leaf on which the time is measured."""
 COORDINATE = 36
-"""Bytes that a coordinate of a record of the sample takes while it is cut, with all copies."""
+"""Bytes per coordinate of a sampled record while it is cut, including all copies."""
 CODE = 4
 """Bytes of a category, or of a group's number, in the work folder."""
 
@@ -47,29 +47,30 @@ class Plan:
     Parameters
     ----------
     files, rows, bytes : int
-        Of the data; rows of text files are estimated from the first.
+        Numbers of the data; rows of text files are estimated from the first file.
     leaf, leaves, rounds : int
         Records of a leaf, how many there are, and how often they are cut.
     coordinates : int
         Numbers that the keys of a record become.
     passes : int
-        How often every row is read: twice from the data, once in each round, and for writing and counting.
+        Number of times every row is read: twice from the data, once in each round, and for writing and
+        counting.
     bytes_spilled, disk_needed : int
         Written to the work folder in all; and the most that lies there at a time.
     workers, memory_per_worker : int
-        How many start, and what each will take.
+        Number of workers, and the memory of each.
     seconds, serial : float
-        For all of it; and of it while one worker works and the others wait.
+        Total seconds, and seconds in which only one worker is busy.
     stages : mapping
         Seconds of each stage.
     grouping : float
         Microseconds a row that the probe took for grouping.
     worker_hours : float
-        Of all workers together, from first to last.
+        Hours of all workers together, from start to end.
     money : float, optional
-        What these cost, at the price of an hour.
+        Their cost, at the price of an hour.
     recipe : Recipe
-        What would be done.
+        The recipe of the planned run.
     """
 
     files: int
@@ -138,18 +139,18 @@ def plan_parts(
     rows: int | None = None,
     price: float | None = None,
 ) -> Plan:
-    """Estimate what a run over many parts would do, and its cost.
+    """Estimate the work and the cost of a run over many parts.
 
-    Nothing is written but to a temporary folder, which is removed.
+    Only a temporary folder is written, and then removed.
 
     Parameters
     ----------
     source, request, recipe, reading
         As for `voronym.run.parts.door.release_parts`.
     rows : int, optional
-        Plan for that many rows like those of the source.
+        Number of rows to plan for, with rows like those of the source.
     price : float, optional
-        Of an hour of a worker.
+        Price of an hour of a worker.
     """
     files, run = find(source), request.run
     check_parts(request.release if recipe is None else recipe, database=database.is_database(files[0]))
@@ -158,7 +159,7 @@ def plan_parts(
     engine = engine_of(request, recipe)
     size = sum(file.stat().st_size for file in files)
     known, how = None, dict(reading or {})
-    if database.is_database(files[0]):  # a part of what the query yields says enough
+    if database.is_database(files[0]):  # a part of the result of the query is enough
         query = how.get("query")
         known = database.count(files[0], query)
         how["query"] = f"FROM ({query}) LIMIT {LOOK}"
@@ -222,7 +223,7 @@ def crew_of_size(memory: int | str, leaf: int) -> int:
 
 
 def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:
-    """Return the bytes per row that go through the work folder in all, and the most at a time."""
+    """Return the total bytes per row that pass through the work folder, and the largest number at a time."""
     schema = recipe.schema
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
     codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
@@ -250,7 +251,7 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
     keys = Coordinates.of(table.rows(np.unique(some)))
     kinds = [np.arange(block.start, block.stop) for block in keys.codec.blocks if block.kind == "nominal"]
     problem = Problem(keys.records, max(recipe.required_k, 2))
-    # What masks the whole table at one place is estimated by the time that MDAV takes for groups of it.
+    # Masking the whole table in one task is estimated by the time of MDAV on it.
     groups = METHODS[recipe.method].groups
     method, options = (
         (recipe.method, recipe.method_options) if groups else ("mdav", METHODS["mdav"].options())

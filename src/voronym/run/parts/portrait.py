@@ -1,7 +1,7 @@
-"""Tasks for the figures of a report: samples, bars of distributions, and earlier unique records.
+"""Tasks for the figures of a report: samples, distributions, and unique records of the original.
 
-What is counted is counted over all rows and merges exactly. Only where bars begin and end follows from
-samples: for readers from one of the release alone, for the data holder from both.
+Counts cover all rows and merge exactly. Only the edges of bars come from samples: for readers from a sample
+of the release, for the data holder from both tables.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 BESIDE = 50_000
-"""Most records of a sample of the release, and of one of the data."""
-MOST = 10_000
-"""Most distinct values of a confidential column in a file for which certain values are counted."""
+"""Largest sample of the release, and of the original data."""
+MOST_DISTINCT = 10_000
+"""Largest number of distinct confidential values per file for which certain values are counted."""
 RELEASED, ORIGINAL = 0, 1
 
 Edges = tuple[list[float] | None, list[float] | None]
-"""Limits of the bars of a key, for readers and for the data holder; None for categories."""
+"""Edges of a key's bars, for readers and for the data holder; None for categories."""
 
 
 def released(job: Job, number: int) -> Table | None:
-    """Read a written file, as a reader sees it; None if it is missing."""
+    """Read a written file as a reader would; None if it does not exist."""
     if not file_of(job, number).exists():
         return None
     frame = read_back(job, number, ())
@@ -107,7 +107,7 @@ def bars(job: Job, which: tuple[int, int]) -> dict[str, dict[str, Any]]:
             beyond = bool(len(known)) and bool(known.min() < limits[0] or known.max() > limits[-1])
             out[name][who] = (np.array(counts_in(known, limits)), beyond)
     for name in schema.confidential:
-        out[name] = {"names": _names(table, name, MOST)}
+        out[name] = {"names": _names(table, name, MOST_DISTINCT)}
     return out
 
 

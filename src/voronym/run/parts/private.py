@@ -1,8 +1,8 @@
-"""Differential privacy over many parts: counts and sums of parts merge, and noise is drawn once.
+"""Differential privacy over many parts: counts and sums merge, and noise is drawn once.
 
-Each piece keeps its records in their public bounds. A grouping asks; every piece answers with whole numbers,
-which add up to the same in any order and in any number of pieces. The leader of the job draws the noise, and
-no worker holds more records than one piece. (Groups by rank, `order`, are the exception: they need all.)
+Each piece holds its records within public bounds. A grouping asks questions; every piece answers with whole
+numbers, whose sum does not depend on order or number of pieces. The leader draws the noise. No worker holds
+more than one piece. Groups by rank (`order`) are the exception: they need all records.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ Floats = NDArray[np.float64]
 
 
 def merges(recipe: Recipe, *, ledger: bool) -> bool:
-    """Whether a private release is made of figures that merge.
+    """Whether a private release can be made from figures that merge.
 
-    Strata and weights, which are published with the keys, households, whose rows are in several pieces, and a
-    ledger, which knows everybody, are still looked at in one place.
+    Strata and weights (published with the keys), households (with rows in several pieces) and a ledger
+    (with all people) need all records in one task.
     """
     apart = recipe.strata or recipe.weights is not None or recipe.schema.household is not None or ledger
     return recipe.private is not None and not apart
@@ -61,7 +61,7 @@ def _promise(job: Job) -> tuple[DifferentialPrivacy, dp.DifferentialOptions, Rec
     return model, replace(options, bounds=recipe.bounds, hierarchies=recipe.hierarchies), recipe
 
 
-# -- what pieces do ---------------------------------------------------------------------------------------
+# -- tasks of pieces --------------------------------------------------------------------------------------
 
 
 @stage("bounded")
@@ -113,7 +113,7 @@ def answer(job: Job, which: tuple[int, int]) -> Ints:
 
 @stage("last")
 def last(job: Job, which: tuple[int, int]) -> dict[str, Any]:
-    """Return the last records of a piece in a salted order, as many as are left out of all."""
+    """Return the last records of a piece in a salted order: candidates to leave out overall."""
     turn, number = which
     salt, many = job.recall(f"asked-{turn}")
     records = _records(job, number, np.empty(0, np.int64))
@@ -169,7 +169,7 @@ def _lost(job: Job, table: Table, masked: Masked) -> tuple[float | None, float]:
     return float(np.square(after - before).sum()), float(np.square(before).sum())
 
 
-# -- who leads --------------------------------------------------------------------------------------------
+# -- the leader -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Merged:
     Parameters
     ----------
     lead : Stages
-        Who has pieces answer.
+        Runs the tasks on pieces.
     rows : tuple of int
         BoundedRecords of each piece.
     d : int
@@ -217,7 +217,7 @@ class Merged:
         return np.array(self.weights or (1.0,) * (self.d + self.e))
 
     def answers(self, asked: Question) -> list[Ints]:
-        """Return the answer of each piece, and that of the records that fill up."""
+        """Return the answer of each piece, and of the made-up records that fill up the total."""
         out = self._ask("answer", (asked, list(self.left)))
         return [*out, asked.of(filling(self, self.filled))] if self.filled else out
 
@@ -230,7 +230,7 @@ class Merged:
         return asked
 
     def together(self) -> BoundedRecords:
-        """Return the records of all pieces at one place."""
+        """Return the records of all pieces in one table."""
         job = self.lead.job
         parts = [_records(job, number, gone) for number, gone in enumerate(self.left)]
         parts.append(filling(self, self.filled))
@@ -253,9 +253,9 @@ class Merged:
         return replace(self, left=left)
 
     def _ask(self, name: str, asked: Any) -> list[Any]:
-        """Run a task on all pieces; the question is stored under its own digest.
+        """Run a task on all pieces; the question is stored under its digest.
 
-        A job that goes on after it was broken off draws and asks again: nothing was published.
+        A resumed job draws and asks again, because nothing was published.
         """
         job = self.lead.job
         turn = int(hashlib.sha256(spill.packed(asked)).hexdigest()[:12], 16)

@@ -1,7 +1,7 @@
 """The data set: its files, columns and parts.
 
-A part is a fixed piece of one file, a few row groups of Parquet. Parts are numbered by file, then by place,
-and nothing depends on who reads which.
+A part is a fixed piece of one file: a few row groups of Parquet. Parts are numbered by file, then by
+position. Results do not depend on who reads which part.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Part:
     path : str
         The file.
     name : str
-        How messages call it: the file that the user knows.
+        Name in messages: the user's file.
     groups : tuple of int
         Its row groups.
     rows : int
-        How many rows they have.
+        Number of rows.
     fixed : tuple of (str, object)
         Columns that the folders' names give, as in ``year=2024``.
     skip : int
-        Rows of its row group that come before it, where that is divided.
+        Rows of its row group before it, if the row group is divided.
     """
 
     number: int
@@ -91,8 +91,8 @@ def arrow() -> Any:
 def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Return the files of a path, a folder, a pattern or several of them, in a fixed order.
 
-    Files are ordered by name, numbers in it by value. Hidden files and those that begin with an underscore,
-    as engines leave them next to their data, are no data.
+    Files are ordered by name, with numbers in names by value. Hidden files, and files beginning with an
+    underscore, are skipped: engines leave such files next to their data.
     """
     if isinstance(source, (str, os.PathLike)):
         source = [source]
@@ -104,7 +104,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
             here = _named(item)
         except OSError as error:  # without its path, which may be somebody's name
             what = error.strerror or type(error).__name__
-            raise ReadError(f"parts of {str(item)!r} cannot be looked at: {what}") from None
+            raise ReadError(f"parts of {str(item)!r} cannot be read: {what}") from None
         if not here:
             raise ReadError(f"there are no files at {str(item)!r}; name a folder, a pattern or a file")
         result += here
@@ -118,7 +118,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
             "parts; name a pattern such as 'people/*.parquet'"
         )
     if len(files) > 1 and any(is_database(file) for file in files):
-        raise ReadError("a database is a data set of its own: name one file, and a query")
+        raise ReadError("a database cannot be combined with other files: name one file and a query")
     packs = {is_parquet(file) for file in files}
     if len(packs) > 1:
         raise ReadError("there are Parquet and text files; name a pattern for one kind, such as '*.parquet'")
@@ -176,14 +176,14 @@ def _known(file: Path) -> bool:
 
 
 def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset:
-    """Read the footers of Parquet files, check that all have the same columns, and cut them into parts.
+    """Read the footers of Parquet files, check that all have the same columns, and divide them into parts.
 
     Parameters
     ----------
     files : sequence of Path
         Parquet files.
     names : sequence of str, optional
-        What messages call them, where they are copies.
+        Names of the files in messages, if they are copies.
     """
     pq = arrow().parquet
     called = [file.name for file in files] if names is None else list(names)
@@ -282,7 +282,7 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     Parameters
     ----------
     part : Part
-        What to read.
+        The part.
     columns : sequence of str
         Which columns; others, identifiers among them, are never read.
     types : mapping
@@ -331,14 +331,14 @@ def _divided(opened: Any, part: Part, columns: Sequence[str], rows: int) -> Any:
 
 
 def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFrame:
-    """Read files as one table: the same columns in each, of the type that holds the values of all.
+    """Read files as one table; each column gets a type that fits the values of all files.
 
     Parameters
     ----------
     files : sequence of Path
-        As `find` returns them.
+        The result of `find`.
     reading : mapping
-        How to read text or a database, as for `voronym.read`.
+        Reading options for text or a database, as for `voronym.read`.
     """
     if is_parquet(files[0]):
         data = survey(files)

@@ -1,8 +1,8 @@
 """Files in the work folder: rows by destination, one batch each, so that a reader reads only its own.
 
-Every file is whole or not there: it is made under another name and then linked to its own, so that of two
-workers who were given the same task the first one counts. Only the owner may read it. Where workers share no
-disk, the folder is in an object store (`afar`), which gives a file its name once, too.
+A file is complete or absent: it is written under another name and then linked, so if two workers run the same
+task, the first one counts. Only the owner may read it. Without a shared disk, the folder is in an object
+store (`afar`), which also names a file only once.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _named(temporary: Path, path: Path) -> None:
 
 
 def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
-    """Write rows by destination; return the number for each. Rows of one destination keep their order."""
+    """Write rows by destination, in their order; return the number of rows for each."""
     pa = arrow()
     order = np.argsort(to, kind="stable")
     counts = np.bincount(to, minlength=destinations).astype(np.int64)
@@ -87,7 +87,7 @@ def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
 
 
 def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
-    """Read the rows for destinations ``first`` to ``last - 1``, a frame for each file and destination."""
+    """Read the rows for destinations ``first`` to ``last - 1``; one frame per file and destination."""
     pa = arrow()
     out: list[pl.DataFrame] = []
     for path in paths:
@@ -114,7 +114,7 @@ def _ready() -> None:
 
 
 def packed(value: Any) -> bytes:
-    """Return one of our objects as bytes that name its type and run no code."""
+    """Return an object as bytes that name its type and contain no code."""
     _ready()
     return store.dump(value)
 

@@ -21,7 +21,7 @@ WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, 
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
 """Approximate cost of a row in each stage, for the share done."""
 SELDOM = ("convert", "whole")
-"""Stages that only text, or a data set of one leaf, has; the latter has no rounds."""
+"""Stages that most runs skip: converting texts, and releasing a data set of one leaf."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Stages:
         self._looked, self._there = -2.0, 0
 
     def expect(self, rounds: int) -> None:
-        """Take note of how many rounds there will be, for the share that is done."""
+        """Set the number of rounds, for the share of work done."""
         seldom = sum(WEIGHTS[name] for name in SELDOM)
         self._all = sum(WEIGHTS.values()) - seldom + (rounds - 1) * WEIGHTS["round"]
 

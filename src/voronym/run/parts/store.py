@@ -1,8 +1,7 @@
-"""The workers' files for each other in the work folder: JSON and Arrow, never code.
+"""Files that workers exchange in the work folder: JSON and Arrow, never code.
 
-Whatever lies in a folder may have been put there by somebody else. So nothing is read that could run: plain
-values, arrays, columns, and instances of the classes that `stored` names, whose fields are set and nothing
-else is called.
+Another user may have put a file into a folder. So nothing that could run is read: only plain values, arrays,
+columns, and instances of the classes that `stored` names, whose fields are set without calling anything.
 """
 
 # promise: doc-store
@@ -30,7 +29,7 @@ from voronym.run.parts import afar
 T = TypeVar("T", bound=type)
 CLASSES: dict[str, type] = {}
 FORMAT = 1
-"""The format of the files. A run resumes only files of its own format."""
+"""Version of the file format; a run resumes only files of its own version."""
 
 _TAG = "voronym"
 """The entry that names the type of a JSON object."""

@@ -1,4 +1,4 @@
-"""Where a release goes: a folder, or an address, and whether it can be there."""
+"""The target of a release: a folder or an address, and whether it can be written."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The form of the files of a release, written and read back: Parquet, or text in the source's dialect.
 
-In text, keys are counted as the cells that stand in the files, read by a reader that shares nothing with the
-writer. Cells of confidential columns lead back to values by the texts that these are written as.
+In text files, keys are counted by their cells, with a reader that shares no code with the writer. Cells of
+confidential columns are converted back to values by their known texts.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Layout:
     Parameters
     ----------
     format : {"parquet", "csv"}
-        Of all files.
+        Format of all files.
     dialect : Dialect
-        Of text files.
+        Dialect of text files.
     source : Source, optional
-        How the columns of the text files that were read are spelled.
+        Spelling of the columns in the text files that were read.
     guard : bool
         Whether texts that a spreadsheet might run get an apostrophe.
     """
@@ -135,7 +135,7 @@ class Layout:
 
 
 def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> str:
-    """Return the format of a release: as requested, or that of the source; refuse impossible ones."""
+    """Return the format of a release: the requested one, or the source's; refuse options it lacks."""
     name = ("csv" if text else "parquet") if given is None else given
     if name not in FORMATS:
         raise InputError(f"the files of a release can be {' or '.join(FORMATS)}, not {name!r}")
@@ -192,7 +192,7 @@ def layout_of(name: str, style: Mapping[str, Any], sources: Sequence[Written | N
 
 
 def _merged(spellings: Sequence[Spelling], largest: float) -> Spelling:
-    """Return one spelling for a column of many files: the common one, or one that reads all of them."""
+    """Return one spelling for a column of many files: the common one, or one that can read them all."""
     gaps = {spelling.gap for spelling in spellings if spelling.gap}
     quoted = {spelling.quoted for spelling in spellings}
     forms = [spelling.form for spelling in spellings]

@@ -1,7 +1,7 @@
 """Records of a run for machines: a log with levels, and figures for Prometheus in its text form.
 
-Neither holds a value of the data, nor the name of a person, a column or a file: stages, counts, seconds,
-bytes, and errors by their kind.
+They hold stages, counts, seconds, bytes, and kinds of errors. They never hold a value of the data, or the
+name of a person, a column or a file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HELP = {
 
 @dataclass
 class Watch:
-    """Records the events of a run; without a file if nobody watches."""
+    """Records the events of a run in a file, if one is requested."""
 
     file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})

@@ -1,9 +1,9 @@
-"""Work that needs all records at once: in one task, with only the needed columns.
+"""Work that needs all records in one task, with only the needed columns.
 
-A data set that fits one leaf is released as a table in memory is. Where there are more records, a feature
-that must see all of them (a ledger, groups that are kept, uniform coding, noise designed for the whole table,
-an intruder who knows the method) gets keys, confidential columns and units of all parts at one place; what it
-publishes goes back to the parts, where the other columns wait.
+A data set that fits one leaf is released like a table in memory. For larger data, some features must see all
+records: a ledger, kept groups, uniform coding, noise designed for the whole table, an intruder who knows the
+method. They get the keys, confidential columns and units of all parts in one task. Their published values go
+back to the parts, which hold the other columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROW = "voronym: row"
 
 
 def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
-    """Whether a recipe asks for something that must see all records at once."""
+    """Whether a recipe needs all records in one task."""
     method = METHODS[recipe.method]
     blind = (recipe.intruder == "method" or recipe.enforce == "blind") and bool(recipe.models)
     together = recipe.schema.pseudonyms and recipe.schema.household is not None
@@ -55,7 +55,7 @@ def _context(job: Job) -> Any:
 
 
 def _answer(release: Release, rows: int) -> dict[str, Any]:
-    """Return the figures of a release made in one task."""
+    """Return the figures of a release that was made in one task."""
     evidence = release._evidence
     masked = None if evidence is None else evidence.masked
     part = masked.partition if isinstance(masked, Grouped) else None
@@ -79,7 +79,7 @@ def _answer(release: Release, rows: int) -> dict[str, Any]:
 
 @stage("whole")
 def whole(job: Job, number: int) -> dict[str, Any]:
-    """Make the release of a data set that fits one leaf, as in memory."""
+    """Make the release of a data set that fits one leaf, as for a table in memory."""
     del number
     recipe = job.recipe
     frame = joined(job, job.dataset.parts)
@@ -105,7 +105,7 @@ def _unit_columns(release: Release) -> list[pl.Series]:
 
 @stage("mask")
 def mask_all(job: Job, number: int) -> dict[str, Any]:
-    """Mask the keys of all records at one place; keep the published ones by piece."""
+    """Mask the keys of all records in one task; store the published keys by piece."""
     del number
     recipe, schema = job.recipe, job.schema
     pieces = [read_piece(job, piece) for piece in range(job.pieces)]
@@ -127,7 +127,7 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
                 people.read_truths(nw.concat([part.frame.select(drawn) for part in given]))
             if job.decided("cells"):
                 people.cells.resume(job.recall("cells"))
-            # What people have in columns that masking does not look at waits in the parts.
+            # Columns that masking does not need stay in the parts.
             for name in people.lasting(pieces[0].table):
                 if name not in names:
                     every = [piece.table.frame.select(name) for piece in pieces]
@@ -156,7 +156,7 @@ def _stayed(release: Release, rows: int) -> Ints:
 
 
 def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
-    """Return the columns that masking looks at."""
+    """Return the columns that masking needs."""
     named = {name for model in recipe.required for name in (model.weights, model.column)}
     if recipe.private is not None and recipe.private.scope == "all":
         named |= set(recipe.schema.other)

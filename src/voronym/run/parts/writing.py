@@ -44,7 +44,7 @@ def read_back(job: Job, number: int, keys: Sequence[str]) -> pl.DataFrame:
 
 
 def kept_names(job: Job) -> list[str]:
-    """Return the columns of the release, in their order; pseudonyms come first."""
+    """Return the columns of the release in order, pseudonyms first."""
     shape = job.recall("shape")
     there = set(shape.columns) | {
         name for name in job.dataset.types if job.recipe.schema[name].role != "identifier"
@@ -54,7 +54,7 @@ def kept_names(job: Job) -> list[str]:
 
 
 def _rows(job: Job, number: int) -> pl.DataFrame | None:
-    """Return the rows of a file of the release, with their units, as they were sent there."""
+    """Return the rows of a file of the release, with their units; None if there are none."""
     frames = spill.gather(job.paths("published", int(job.recall("published"))), number, number + 1)
     return pl.concat(frames, how="diagonal_relaxed") if frames else None
 
@@ -75,7 +75,7 @@ def _piece(job: Job, number: int) -> Piece:
 
 @stage("later")
 def later(job: Job, number: int) -> dict[str, Any]:
-    """Do the steps after groups are made: to the columns that they touch, of all rows at one place."""
+    """Apply the steps after grouping, on all rows in one task, with only the columns they change."""
     del number
     files = [file for file in range(int(job.recall("files"))) if _rows(job, file) is not None]
     steps = [step for step in job.recipe.column_steps if step.when == "after"]
@@ -163,7 +163,7 @@ def count(job: Job, number: int) -> dict[str, Any]:
 
 @stage("measure")
 def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], list[str], dict[str, str]]:
-    """Measure all models in the written files at one place, in the columns that they look at."""
+    """Measure all models on the written files in one task, with only the columns they need."""
     del number
     recipe = job.recipe
     numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]

@@ -1,8 +1,12 @@
 """Distances between the values of one column, each with a name.
 
-`base` what a metric offers and the registry; `line` numbers, times and ranks; `circle` hours and angles;
-`taxonomy` categories, in a hierarchy or not; `texts` edit distance and sets; `globe` pairs of latitude and
-longitude; `custom` a function or a matrix of the user.
+``base``      the interface of a metric, and the registry
+``line``      numbers, times and ranks
+``circle``    hours and angles
+``taxonomy``  categories, with or without a hierarchy
+``texts``     edit distance, and sets
+``globe``     pairs of latitude and longitude
+``custom``    a function or a matrix of the user
 
 A metric turns the distinct values of a column into a `Geometry`: coordinates, if distances can be computed
 from them, or a table of distances, if the values are few. So no code compares all pairs of records.

@@ -30,7 +30,8 @@ class Geometry:
     coords : array, shape (levels, width)
         Coordinates; without columns if there is a table.
     far : float
-        Distance of a missing value from every other: at least that of any two observed ones, and above 0.
+        Distance of a missing value from every other: at least the largest distance of observed values, and
+        above 0.
     size : float
         Period of a circle, radius of a sphere, height of a tree.
     table : array, shape (levels, levels)
@@ -83,7 +84,7 @@ def metrics() -> Mapping[str, type]:
 
 
 def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:
-    """Return the distances of values ``a`` and ``b``, broadcast; both observed, both given as levels."""
+    """Return the distances between values ``a`` and ``b``, broadcast; both are levels of observed values."""
     a, b = np.broadcast_arrays(np.asarray(a, np.int64), np.asarray(b, np.int64))
     if geometry.shape == TABLE:
         return np.where(a == b, 0.0, geometry.table[a, b])
@@ -126,7 +127,7 @@ def ranks(values: Sequence[Any], order: Sequence[Any] | None, column: str) -> Ar
 
 
 def positions(values: Any, column: str, name: str) -> Array:
-    """Return numbers as distances from the lowest one: whole numbers past 2**53 keep their digits."""
+    """Return numbers as differences from the smallest; whole numbers above 2**53 keep their digits."""
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf" or numbers.ndim != 1:
         raise InputError(

@@ -14,7 +14,9 @@ from voronym.errors import InputError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 
 BOTH_WAYS = 128
-"""Most distinct values for which a function is called for every pair in both orders; beyond, for a sample."""
+"""Up to this number of distinct values, a function is called for every pair in both orders; above it, for a
+sample.
+"""
 
 _SAMPLE = 4096
 _CLOSE = 1e-9  # relative: sums in another order may differ in the last digits
@@ -26,11 +28,11 @@ _CLOSE = 1e-9  # relative: sums in another order may differ in the last digits
 class Function:
     """A distance given as a function of two values.
 
-    Its centroid is the value with the least sum of distances. The function is called once for every pair of
-    distinct values. Refused, by name: a function that returns no number, NaN or infinity, a negative number
-    for any pair, anything but 0 for a value and itself, or different numbers for the two orders. The orders
-    are compared for all pairs of up to 128 distinct values, otherwise for 4096 pairs drawn with a fixed seed.
-    The triangle inequality is not required: clusters compare all pairs.
+    Its centroid is the value with the least sum of distances. The function is called once for every pair
+    of distinct values. It is refused, by name, if it returns no finite number, a negative number, another
+    number than 0 for a value and itself, or different numbers for the two orders. The orders are compared
+    for all pairs of up to 128 distinct values, otherwise for 4096 pairs drawn with a fixed seed. The
+    triangle inequality is not required: clusters compare all pairs.
 
     Parameters
     ----------
@@ -91,8 +93,8 @@ class Function:
 class Matrix:
     """A distance given as a table of labels by labels.
 
-    Its centroid is the label with the least sum of distances. Refused, by name: a matrix with negative,
-    missing or infinite entries, with a diagonal other than 0, or one that is not symmetric.
+    Its centroid is the label with the least sum of distances. A matrix is refused, by name, if it has
+    negative, missing or infinite entries, a diagonal other than 0, or is not symmetric.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ EARTH = 6371.0088  # mean radius, in km
 class Geographic:
     """Kilometres along the great circle between two pairs (latitude, longitude), in degrees.
 
-    Its centroid is the place, among those of the table, with the least sum of distances.
+    Its centroid is the place of the table with the least sum of distances.
 
     Examples
     --------

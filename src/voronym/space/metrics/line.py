@@ -12,7 +12,7 @@ from voronym.space.metrics.base import Array, Geometry, metric, positions, ranks
 
 
 def on_line(places: Array) -> Geometry:
-    """Return points on a line; a missing value is as far from all of them as the ends from each other."""
+    """Return points on a line; a missing value is as far from all of them as the two ends are apart."""
     span = float(places.max() - places.min()) if len(places) else 0.0
     return Geometry(LINE, places[:, None], span or 1.0)
 
@@ -39,7 +39,7 @@ class Absolute:
 @metric("elapsed")
 @dataclass(frozen=True)
 class Elapsed(Absolute):
-    """The days between two dates or times, which come as days. Its centroid is the median."""
+    """The days between two dates or times, given in days. Its centroid is the median."""
 
     name: ClassVar[str] = "elapsed"
 

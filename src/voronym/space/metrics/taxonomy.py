@@ -21,25 +21,25 @@ class Nominal:
     name: ClassVar[str] = "nominal"
 
     def geometry(self, values: Any, column: str) -> Geometry:  # noqa: ARG002 - any value will do
-        """Return one point per value, all 1 apart."""
+        """Return one point per value, all at distance 1."""
         return Geometry(DISCRETE, np.empty((len(values), 0)), 1.0)
 
 
 @metric("taxonomy")
 @dataclass(frozen=True, eq=False)
 class Taxonomy:
-    """The steps up to the nearest common ancestor, as a share of the height: 0 for equal values, up to 1.
+    """The steps to the nearest common ancestor, as a share of the height: 0 for equal values, up to 1.
 
-    It is an ultrametric: values within a radius of each other form a subtree. Its centroid is the value,
-    among those of the cell, with the least sum of distances.
+    It is an ultrametric: values within a radius of each other form a subtree. Its centroid is the value
+    of the cell with the least sum of distances.
 
     Parameters
     ----------
     hierarchy : Hierarchy, mapping, rows or path
         The tree; a mapping goes from a value to its ancestors; for files see `Hierarchy.read`.
     unseen : {"refuse", "root"}
-        What to do with values that the hierarchy lacks: refuse the column, or hang each of them directly
-        below the root, at distance 1 from all others.
+        Treatment of values that the hierarchy lacks: refuse the column, or attach each directly to the root,
+        at distance 1 from all others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Short texts and sets, such as names or several diagnoses in one cell, by a table of all distances."""
+"""Short texts and sets, such as names or several diagnoses in one cell, with a table of all distances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.space.metrics.base import Array, Geometry, check_levels, from_table
 class Tabulated:
     """A metric that compares all distinct values with each other.
 
-    Its centroid is the value, among those of the table, with the least sum of distances.
+    Its centroid is the value of the table with the least sum of distances.
     """
 
     name: ClassVar[str]
@@ -35,7 +35,7 @@ class Tabulated:
 @metric("overlap")
 @dataclass(frozen=True)
 class Overlap(Tabulated):
-    """The Jaccard distance of two sets: the share of their union that only one of them has.
+    """The Jaccard distance of two sets: the share of their union that is in only one of them.
 
     Parameters
     ----------

@@ -29,13 +29,13 @@ class Doubt:
     Parameters
     ----------
     name : str
-        Which doubt, such as "near-unique"; what a user allows by.
+        Name of the doubt, such as "near-unique"; users allow it by this name.
     column : str
-        The column; empty where it is about the table.
+        The column; "" for the whole table.
     text : str
-        A sentence with counts and what to do, without a value of a person.
+        A sentence with counts and advice, without a person's value.
     strength : {"refuse", "warn", "hint"}
-        What follows from it.
+        The consequence.
     public : bool
         Whether readers of the release may see it: it says nothing that the release does not show.
     """
@@ -52,7 +52,7 @@ class Doubt:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A column as doubts see it: its values, its place in the schema, and the table around it."""
+    """A column for doubts to examine: its values, its entry in the schema, and its table."""
 
     values: Values
     column: Column

@@ -26,16 +26,17 @@ _COUNTS = re.compile(
     r"child|children|kids|kinder|hijos|enfants|members?|persons?|people|rooms?|cars?|visits?|stays?|births?|"
     r"siblings?|jobs?|score|points?|rank|rating|level|stage|grade|dose|distance|height|weight|income|salary|price"
 )
-"""Names of numbers that count or measure something, however few values they have."""
+"""Names of columns that count or measure something, even with few values."""
 _FEWEST, _FEW = 3, 12
-"""Two whole numbers are averaged to the more frequent one; up to a dozen may be codes."""
+"""Fewest and most distinct whole numbers that may be codes; of two, a mean rounds to the more frequent one.
+"""
 _TWO = 2
 _SURE = 20
 _YEARS = (1800, 2100)
 
 
 def code_reason(seen: Seen) -> tuple[str, str] | None:
-    """Return why numbers look like codes, and the probable kind; None if they do not."""
+    """Return the reason why numbers look like codes, and their probable kind; None if they do not."""
     values, words = seen.values, seen.plain_name.split("_")
     if values.form == "float" and not seen.whole:
         named = list(filter(_DOTTED.fullmatch, words))

@@ -1,4 +1,4 @@
-"""Categories that only one person has, and that would be published."""
+"""Categories that would be published although only one person has them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from voronym.table.table import Table
 
 SHARE = 0.1
-"""Share of a key's published values that belong to one person, up to which they are ordinary rare categories;
-above it the key itself is identifying.
+"""Up to this share of published values that belong to one person, a key only has some rare categories; above
+it the key itself is identifying.
 """
 
 
@@ -27,9 +27,9 @@ def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -
     Parameters
     ----------
     before, after : Values
-        The column in the original and in what is published.
+        The column in the original and in the published table.
     persons : array, optional
-        The person of each row; otherwise every row is one.
+        The person of each row; by default every row is a person.
     """
     codes = before.codes[before.codes >= 0]
     if persons is not None:
@@ -42,7 +42,8 @@ def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -
 def check_published(before: Table, after: Table, keys: Sequence[str]) -> Iterator[Doubt]:
     """Yield a doubt for each key that publishes a value only one person has.
 
-    A mean is nobody's own. A category is somebody's; where a second person has it, it points to nobody.
+    A mean belongs to nobody. A category belongs to somebody; if a second person has it, it identifies
+    nobody.
     """
     for name in keys:
         if before[name].form in ("mixed", "other", "empty"):

@@ -16,7 +16,7 @@ from voronym.table.frame import listing
 
 @DOUBTS.register("gaps")
 def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
-    """Warn of categories that mean "missing": they are published like any other."""
+    """Warn of categories that mean "missing", because they would be published like any other."""
     values = seen.values
     if seen.role != "key" or seen.column.kind != "nominal" or values.form not in ("string", "category"):
         return

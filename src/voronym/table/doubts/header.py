@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from voronym.table.schema import Schema
 
 _DATES = (spelling.DATE, spelling.MOMENT, spelling.YEAR_FIRST, spelling.YEAR_LAST)
-_MOST, _SEVERAL = 0.5, 2
+_MAJORITY, _SEVERAL = 0.5, 2
 _MANY = 200
-"""Largest number of columns to look at."""
+"""Largest number of columns to examine."""
 
 
 def fits_below(name: str, column: Values) -> bool:
@@ -44,12 +44,12 @@ def first_line_is_data(table: Columns) -> int:
     if not any(re.match(r"[\d+.-]", name) for name in names):  # the cheap question first
         return 0
     fitting = sum(fits_below(name, table[name]) for name in names)
-    return fitting if fitting >= _SEVERAL and fitting > _MOST * len(names) else 0
+    return fitting if fitting >= _SEVERAL and fitting > _MAJORITY * len(names) else 0
 
 
 @TABLE_DOUBTS.register("header")
 def heading(table: Columns, schema: Schema) -> Iterator[Doubt]:  # noqa: ARG001 - roles do not matter
-    """Refuse a table whose headings are the first record."""
+    """Refuse a table whose headings are really its first record."""
     source = source_of(table.frame)
     if source is not None and source.dialect is not None:  # the reader of the text has checked this already
         return

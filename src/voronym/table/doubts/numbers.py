@@ -1,7 +1,7 @@
-"""National numbers and others with check digits: they lead directly to their owners.
+"""National numbers and other numbers with check digits, which identify their owners.
 
-Each is a function from a text without spaces and separators to whether it is well formed. A random number of
-the right length passes one in ten to one in ninety-seven times, so a column of them does not.
+Each function takes a text without spaces and separators, and returns whether it is well formed. A random
+number of the right length passes once in 10 to 97 times, so a column of random numbers does not pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHARE, _FEWEST = 0.9, 10
 
 
 def national_form(texts: Sequence[str]) -> str | None:
-    """Return the kind of number that nearly all texts are, by their check digits; None if unknown.
+    """Return the kind of number that nearly all texts have, by their check digits; None if unknown.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def iban(text: str) -> bool:
 
 @FORMS.register("Spanish identity numbers (DNI, NIE)")
 def dni(text: str) -> bool:
-    """Check a Spanish DNI or NIE: eight digits, or X, Y, Z and seven, and a letter modulo 23."""
+    """Check a Spanish DNI or NIE: eight digits (or X, Y, Z and seven), and a check letter modulo 23."""
     if not re.fullmatch(r"[XYZ\d]\d{7}[A-Z]", text):
         return False
     number = int(str("XYZ".find(text[0])) + text[1:8]) if text[0] in "XYZ" else int(text[:8])
@@ -51,7 +51,7 @@ def dni(text: str) -> bool:
 
 @FORMS.register("Dutch citizen service numbers (BSN)")
 def bsn(text: str) -> bool:
-    """Check a Dutch BSN: nine digits, weights 9 to 2 and -1, divisible by 11."""
+    """Check a Dutch BSN: nine digits with weights 9 to 2 and -1, with a sum divisible by 11."""
     if not re.fullmatch(r"\d{9}", text) or text == "0" * 9:
         return False
     return sum(w * int(d) for w, d in zip((9, 8, 7, 6, 5, 4, 3, 2, -1), text, strict=True)) % 11 == 0
@@ -59,7 +59,7 @@ def bsn(text: str) -> bool:
 
 @FORMS.register("Polish personal numbers (PESEL)")
 def pesel(text: str) -> bool:
-    """Check a Polish PESEL: eleven digits, weights 1, 3, 7, 9, with a day of birth in front."""
+    """Check a Polish PESEL: eleven digits, weights 1, 3, 7, 9, beginning with a date of birth."""
     if not re.fullmatch(r"\d{2}(?:[02468][1-9]|[13579][0-2])[0-3]\d{6}", text):
         return False
     weights = (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)
@@ -80,7 +80,7 @@ def steuer_id(text: str) -> bool:
 
 @FORMS.register("French social security numbers (NIR)")
 def nir(text: str) -> bool:
-    """Check a French NIR: thirteen digits and the key, 97 less the remainder modulo 97."""
+    """Check a French NIR: thirteen digits and a key, 97 less the remainder modulo 97."""
     if not re.fullmatch(r"[12]\d{2}(?:0[1-9]|1[0-2]|[2-9]\d)\d{10}", text):
         return False
     return 97 - int(text[:13]) % 97 == int(text[13:])
@@ -88,7 +88,7 @@ def nir(text: str) -> bool:
 
 @FORMS.register("Swiss social security numbers (AHV)")
 def ahv(text: str) -> bool:
-    """Check a Swiss AHV number: thirteen digits that begin with 756, check digit of EAN-13."""
+    """Check a Swiss AHV number: thirteen digits beginning with 756, with the check digit of EAN-13."""
     if not re.fullmatch(r"756\d{10}", text):
         return False
     return sum((3 if i % 2 else 1) * int(d) for i, d in enumerate(text)) % 10 == 0

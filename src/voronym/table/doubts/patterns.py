@@ -21,7 +21,7 @@ _SHAPES = {
 }
 _NAMES = re.compile(r"(^|_)(name|surname|forename|firstname|lastname|fullname|tel|telephone|fax)($|_)")
 _TOLD_BY_SPREAD = ("telephone numbers", "names of people")
-"""Towns and firms look like names, too, but many records share them."""
+"""Patterns that also fit towns and firms; these are shared by many records, unlike names of people."""
 
 
 def named_for_people(name: str) -> bool:
@@ -30,7 +30,7 @@ def named_for_people(name: str) -> bool:
 
 
 def shape_of(seen: Seen) -> str | None:
-    """Return the shape of a column's values, if it names people; None otherwise."""
+    """Return the form of a column's values if it identifies people; otherwise None."""
     texts = seen.texts
     if len(texts) < _FEWEST:
         return None

@@ -1,4 +1,4 @@
-"""Several rows of one person: k rows are then fewer than k people."""
+"""Several rows per person: k rows are then fewer than k people."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from voronym.table.schema import Schema
 
 _FEWEST = 10
-"""Number of distinct values below which a column is no list of people."""
+"""A column with fewer distinct values is no list of people."""
 _OFTEN, _CROWD = 1.1, 50
-"""Rows per value above which it repeats, and above which a column is no list of people."""
+"""Rows per value above which the values repeat, and above which a column is no list of people."""
 _AGREE, _CHANCE = 0.8, 0.6
-"""Share of the pairs of rows with the same value that agree in a key, and the same share for any pairs."""
+"""Least share of row pairs with the same value that agree in a key, and the limit of this share for random
+pairs.
+"""
 _PAIRS = 20_000
 _UNITS = re.compile(
     r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalts?|family|hogar|menage|"
@@ -48,7 +50,7 @@ def looks_like_unit(name: str) -> bool:
 
 @TABLE_DOUBTS.register("repeats")
 def several_rows(table: Columns, schema: Schema) -> Iterator[Doubt]:
-    """Warn of an identifier that several rows share, or of a kept column that looks like one."""
+    """Warn about an identifier that several rows share, or about a kept column that looks like one."""
     if schema.person is not None or schema.household is not None:
         return
     for column in schema:
@@ -87,9 +89,9 @@ def _are_names(values: Values) -> bool:
 
 
 def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> bool:
-    """Whether rows with the same value agree in most keys, much more often than any two rows.
+    """Whether rows with the same value agree in most keys, much more often than random rows.
 
-    One key is not enough where there are several: a town goes with its postcode, and is no person.
+    If there are several keys, one is not enough: a town determines its postcode, and is no person.
     """
     order = np.argsort(codes, kind="stable")
     same = np.flatnonzero((np.diff(codes[order]) == 0) & (codes[order[1:]] >= 0))[:_PAIRS]

@@ -15,15 +15,15 @@ _TAILS = [int("9" * width + last) for width in range(1, 7) for last in "678"]
 SENTINELS = frozenset([*_NINES, *_TAILS, *(-value for value in (*_NINES, *_TAILS)), -1, -7, -8, -9])
 _FEWEST = 10
 _REPEATED = 2
-_MOST = 0.25
+_LARGEST_SHARE = 0.25
 """Largest share of the records with a code that may mean "missing"."""
 
 
 def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
-    """Return the values that look like codes for "missing", and how often they occur.
+    """Return the values that look like codes for "missing", and their counts.
 
-    Such a value is one of the usual ones, occurs more than once at an end of the range, and is further from
-    the nearest other value than the others are from each other; or it is the only negative number.
+    Such a value is a common code, occurs more than once at an end of the range, and is further from the
+    nearest other value than the others are from each other; or it is the only negative number.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
 
 @DOUBTS.register("coded-gaps")
 def coded_gaps(seen: Seen) -> Iterator[Doubt]:
-    """Hint at the last codes of a category, 8 and 9 or 98 and 99 after a jump, which may say "missing"."""
+    """Hint at last codes of a category, 8 and 9 or 98 and 99 after a jump, that may mean "missing"."""
     codes = last_codes(seen)
     if codes:
         text = (
@@ -97,9 +97,9 @@ def last_codes(seen: Seen) -> tuple[str, ...]:
     if not jumps:
         return ()
     often = np.isin(seen.values.numbers, last).mean()
-    return tuple(map(str, last)) if often <= _MOST else ()
+    return tuple(map(str, last)) if often <= _LARGEST_SHARE else ()
 
 
 def declared(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
+    """Return the missing codes of a column as ``NAME=CODE`` items; only codes if the name has a comma."""
     return ",".join(code if "," in name else f"{name}={code}" for code in codes)

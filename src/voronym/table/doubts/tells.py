@@ -20,9 +20,11 @@ _ORDERED = (*NUMBERS, "date", "datetime")
 _ROWS = 5_000
 """Number of records to look at, evenly spread over the table."""
 _FEWEST, _LEVELS = 30, 10
-"""Number of records, and of distinct numbers, below which there is too little evidence."""
+"""Smallest number of records, and of distinct numbers, with enough evidence."""
 _SURE, _PLAIN = 0.99, 0.9
-"""Correlation of ranks, or share of the records whose key is revealed; and the share of the commonest key."""
+"""Least rank correlation, or least share of records whose key is revealed; and largest share of the commonest
+key.
+"""
 _EACH = 3
 """Least mean number of records per value: if there are fewer, records agree in a key by chance."""
 
@@ -97,6 +99,6 @@ def _codes(values: Values) -> NDArray[np.int64]:
 
 
 def _ranks(codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return mean ranks of codes, which are in the order of their values."""
+    """Return mean ranks of codes; the codes are in the order of their values."""
     often = np.bincount(codes)
     return np.asarray((np.cumsum(often) - often / 2.0)[codes])

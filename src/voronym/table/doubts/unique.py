@@ -10,15 +10,15 @@ from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 from voronym.table.kinds import looks_like_text
 
 NEAR_UNIQUE = 0.9
-"""Share of distinct values among the observed ones above which a column is near-unique."""
-FEW = 10
-"""Number of observed values below which there is too little evidence."""
+"""A column is near-unique if more than this share of its observed values is distinct."""
+LEAST_OBSERVED = 10
+"""Smallest number of observed values with enough evidence."""
 _AMOUNT = re.compile(r"^[€$£]?\s?-?\d{1,3}([.,'’ ]\d{3})*([.,]\d+)?\s?([€$£%]|EUR|USD|CHF)?$")
 
 
 @DOUBTS.register("near-unique")
 def near_unique(seen: Seen) -> Iterator[Doubt]:
-    """Refuse a category that hardly anybody shares as a key; warn of such a kept column."""
+    """Refuse a category that hardly anybody shares as a key; warn about such a kept column."""
     values, kept = seen.values, seen.role in ("other", "confidential")
     if not kept and not seen.published_as_text:
         return
@@ -27,7 +27,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
         yield Doubt("near-unique", seen.name, text, public=True)
         return
     distinct, observed = len(values.levels), values.observed
-    if observed < FEW or distinct < NEAR_UNIQUE * observed:
+    if observed < LEAST_OBSERVED or distinct < NEAR_UNIQUE * observed:
         return
     rows = f"{observed} rows" if observed == len(values) else f"{observed} rows with a value"
     if kept:
@@ -45,7 +45,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
 
 
 def ways_out(seen: Seen) -> str:
-    """Describe the remedies for a key that would publish a value only one person has."""
+    """Return advice for a key that would publish a value only one person has."""
     name = seen.name
     sentence = f"Make it an identifier ({hint('identifiers', [name])}), which drops it"
     if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):

@@ -1,7 +1,7 @@
-"""Kept columns that are a household's or a person's own: equal values join their rows again.
+"""Kept columns that a household or a person shares: equal values would join their rows again.
 
-Rent is the same for all members of a household, and few others pay as much to the euro. Anybody who sees two
-rows with the same rent knows that they belong together, although the column of households was dropped.
+All members of a household pay the same rent, and few others pay exactly as much. Anybody who sees two rows
+with the same rent knows that they belong together, although the household column was dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 NAME = "unit-columns"
 _SHUFFLES = 5
 _LEAST = 3
-"""Number of joined units below which it may be chance."""
+"""Smallest number of joined units that cannot be chance."""
 MANY = {"household": "households", "person": "people"}
 
 
@@ -34,7 +34,7 @@ class Joined:
     columns : tuple of str
         One column, or several together.
     units : int
-        Units of several rows of which two or more are joined.
+        Number of units with at least two joined rows.
     several : int
         Units of several rows.
     """
@@ -47,16 +47,16 @@ class Joined:
 def joining(
     table: Columns, names: Sequence[str], unit: Ints, k: int, *, looked_at: float = 1.0
 ) -> tuple[Joined, ...]:
-    """Return the columns that join the rows of units more than chance would.
+    """Return the columns that join the rows of units more often than chance would.
 
-    Two rows of a unit are joined by a value that both have and that fewer than k units have. Columns that do
-    so by themselves come one by one. Of the others, those that agree in a unit more often than by chance
-    are tried together.
+    Two rows of a unit are joined by a common value that fewer than k units have. Columns that join rows
+    alone are returned one by one. The others are tried together, if they agree within units more often
+    than by chance.
 
     Parameters
     ----------
     table : Columns
-        With the columns as they will be published.
+        The columns as they will be published.
     names : sequence of str
         Kept columns.
     unit : array, shape (n,)
@@ -99,7 +99,7 @@ def _beyond_chance(codes: Ints, unit: Ints, k: float, looked_at: float, rng: np.
 
 
 def _joined(codes: Ints, unit: Ints, k: float, looked_at: float) -> int:
-    """Count the units with two rows of one value that fewer than k units have."""
+    """Count the units with two rows that share a value of fewer than k units."""
     known = codes >= 0
     size = int(codes.max(initial=0)) + 1
     pairs, rows = np.unique(unit[known] * np.int64(size) + codes[known], return_counts=True)
@@ -115,7 +115,7 @@ def _joined(codes: Ints, unit: Ints, k: float, looked_at: float) -> int:
 
 
 def doubts(joins: Sequence[Joined], what: str, k: int) -> Iterator[Doubt]:
-    """Return a refusal for each of some columns.
+    """Yield a refusal for each set of joining columns.
 
     ``what`` is "household" or "person".
     """

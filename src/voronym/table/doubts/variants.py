@@ -9,8 +9,8 @@ import numpy as np
 
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 
-_MOST = 1_000
-"""Number of categories up to which variants are sought: beyond, nobody typed them."""
+_MOST_CATEGORIES = 1_000
+"""Largest number of categories in which variants are sought; longer lists were not typed by hand."""
 
 
 @DOUBTS.register("variants")
@@ -19,7 +19,7 @@ def spelling_variants(seen: Seen) -> Iterator[Doubt]:
     values = seen.values
     if seen.role not in ("key", "confidential") or values.form not in ("string", "category"):
         return
-    if seen.column.kind not in ("nominal", "ordinal") or not 1 < len(values.levels) <= _MOST:
+    if seen.column.kind not in ("nominal", "ordinal") or not 1 < len(values.levels) <= _MOST_CATEGORIES:
         return
     texts = [str(level) for level in values.levels]
     often = np.bincount(values.codes[values.codes >= 0], minlength=len(texts))

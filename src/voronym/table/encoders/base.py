@@ -35,7 +35,7 @@ class Encoder(Protocol):
         ...
 
     def decode(self, C: Array) -> list[Series]:
-        """Return one value per centroid for each of the columns."""
+        """Return one value per centroid for each column."""
         ...
 
     def describe(self) -> str:
@@ -45,11 +45,11 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class Absence:
-    """The coordinate for "missing"; none if nothing or all is missing.
+    """The coordinate for "missing"; none if no value or all values are missing.
 
-    A missing value lies two standard deviations of the column from the others, however rare it is. Scaled to
-    variance 1, one gap of a whole table would weigh as much as all of its numbers. Where half of the values
-    are missing the two are the same.
+    A missing value is two standard deviations away from the others, however rare it is. With variance 1,
+    a single gap would weigh as much as all numbers of the table. If half of the values are missing, both
+    scales agree.
     """
 
     share: float
@@ -76,7 +76,7 @@ class Absence:
         return np.asarray(AWAY * (mask - self.share), dtype=np.float64)[:, None]
 
     def decode(self, C: Array) -> tuple[NDArray[np.bool_], Array]:
-        """Return which centroids are missing, and the share of observed members of the others."""
+        """Return which centroids are missing, and the share of observed members for the others."""
         if not self.width:
             gone = np.full(len(C), self.share == 1.0)
             return gone, np.ones(len(C))

@@ -32,7 +32,7 @@ _BLOCK = 4096
 
 
 class FittedLevels:
-    """Distinct values of a fitted column, in its own dtype, so that decoding is a gather."""
+    """The distinct values of a fitted column, in its dtype, so that decoding only looks them up."""
 
     def __init__(self, column: Values) -> None:
         self.codes, self.values = column.codes, column.levels
@@ -79,14 +79,14 @@ class KnownLevels(FittedLevels):
         self.has_missing = summary.missing > 0
         self.position = {value: i for i, value in enumerate(self.values)}
         self.series: pl.Series = summary.series(name)
-        """The values, sorted, and a missing one behind them."""
+        """The sorted values, followed by a missing one."""
         self.native = nw.from_native(self.series, series_only=True)
         self.codes: NDArray[np.int64] = np.zeros(0, np.int64)
-        """Those of the records at work: see `bound`."""
+        """The codes of the current records: see `bound`."""
 
     @property
     def every(self) -> pl.Series:
-        """The values, sorted, followed by a missing one if there is one."""
+        """The sorted values, followed by a missing one if the column has any."""
         return self.series if self.has_missing else self.series.head(len(self.values))
 
     def bound(self, codes: NDArray[np.int64]) -> KnownLevels:
@@ -101,7 +101,7 @@ class KnownLevels(FittedLevels):
 
 
 class CodedValues(Values):
-    """A column whose codes and levels are known; levels may be there that it does not have."""
+    """A column with known codes and levels; some levels may not occur."""
 
     def __init__(self, series: Series, codes: NDArray[np.int64], levels: list[Any]) -> None:
         super().__init__(series)
@@ -109,7 +109,7 @@ class CodedValues(Values):
 
 
 class Ordinal:
-    """Ordered levels: the rank, standardised; back to the nearest level that the column has."""
+    """Ordered levels: encoded as standardised ranks, decoded to the nearest level of the column."""
 
     def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
@@ -121,7 +121,7 @@ class Ordinal:
 
     @classmethod
     def of(cls, column: Column, summary: LevelCounts) -> Ordinal:
-        """Build the encoder from statistics of all parts of a data set."""
+        """Build the encoder from statistics over all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind = (column.name,), column.kind
         made.levels = levels = KnownLevels(column.name, summary)
@@ -151,7 +151,7 @@ class Ordinal:
         return out
 
     def decode(self, C: Array) -> list[Series]:
-        """Return one value per centroid for each of the columns."""
+        """Return one value per centroid for each column."""
         gone, observed = self.absence.decode(C)
         if not len(self.ranks):
             return [self.levels.gather(np.full(len(C), -1, np.int64))]
@@ -180,10 +180,11 @@ def _ranks(column: Column, values: list[Any]) -> Array:
 
 
 class Nominal:
-    """Categories: corners of a simplex, or random directions when many; back to the most frequent category.
+    """Categories: encoded as corners of a simplex, or random directions if many; decoded by frequency.
 
-    With a coordinate per category the one nearest to a centroid is the most frequent of the cell. Random
-    directions are only nearly orthogonal, so there the members of the cell are counted, where they are known.
+    With one coordinate per category, the nearest category to a centroid is the most frequent of the cell.
+    Random directions are only nearly orthogonal, so members of the cell are counted instead, if they are
+    known.
     """
 
     def __init__(self, given: Values, column: Column) -> None:
@@ -195,7 +196,7 @@ class Nominal:
 
     @classmethod
     def of(cls, column: Column, summary: LevelCounts) -> Nominal:
-        """Build the encoder from statistics of all parts of a data set."""
+        """Build the encoder from statistics over all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind = (column.name,), column.kind
         made.levels = levels = KnownLevels(column.name, summary)
@@ -206,7 +207,7 @@ class Nominal:
         return made
 
     def _fit(self, often: NDArray[np.int64]) -> None:
-        """Place the categories, given how many records have each."""
+        """Place the categories, given the number of records of each."""
         self.n_categories = count = len(often)
         self.alone = often == 1
         share = often / often.sum()
@@ -238,7 +239,7 @@ class Nominal:
         return np.asarray(self.points[self._with_missing(codes)])
 
     def decode(self, C: Array) -> list[Series]:
-        """Return one value per centroid for each of the columns."""
+        """Return one value per centroid for each column."""
         nearest = np.zeros(len(C), np.int64)
         if self.scale > 0.0:
             half = np.square(self.points).sum(axis=1) / 2
@@ -253,8 +254,8 @@ class Nominal:
     def modes(self, cells: NDArray[np.int64], m: int) -> Series:
         """Return the most frequent category of each of m cells of the fitted rows.
 
-        Of several the first that more than one record of the table has: what one person alone has is
-        published only where every member of the cell has a category of their own.
+        In a tie, a category of several records comes first. A category of one person is published
+        only if every member of the cell has a unique category.
         """
         count = self.n_categories
         pairs, often = np.unique(cells * count + self._with_missing(self.levels.codes), return_counts=True)

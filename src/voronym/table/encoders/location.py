@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Location:
-    """Latitude and longitude in degrees: points on the unit sphere; back from the direction of their mean."""
+    """Latitude and longitude: encoded as points on the unit sphere, decoded from their mean direction."""
 
     kind = "location"
 
@@ -40,7 +40,7 @@ class Location:
 
     @classmethod
     def of(cls, columns: tuple[str, str], summary: PlaceSummary) -> Location:
-        """Build the encoder from statistics of all parts of a data set."""
+        """Build the encoder from statistics over all parts of a data set."""
         made = cls.__new__(cls)
         made.columns = columns
         lat, lon = (nw.from_native(part, series_only=True) for part in summary.examples(columns))
@@ -82,7 +82,7 @@ class Location:
         return out
 
     def decode(self, C: Array) -> list[Series]:
-        """Return one value per centroid for each of the columns."""
+        """Return one value per centroid for each column."""
         gone, observed = self.absence.decode(C)
         spread = 1.0 / self.scale if self.scale > 0.0 else 0.0
         x, y, z = (self.mean + spread * (C[:, :3] / observed[:, None])).T

@@ -22,7 +22,7 @@ from voronym.table.values import Columns, Values
 if TYPE_CHECKING:
     from voronym.table.summaries import NumberSummary
 
-_MOST = 1e152  # widest range of a key: users will square its published values
+_WIDEST = 1e152  # widest range of a key: users will square its published values
 
 
 class Numeric:
@@ -39,7 +39,7 @@ class Numeric:
         self.high: Any = values.max().item() if len(values) else 0
         self.mean, self.std = 0.0, 0.0
         span = float(self.high) - float(self.low)
-        if span > _MOST:
+        if span > _WIDEST:
             raise SchemaError(f"the values of key {column.name!r} are too large to square; change its unit")
         # Offsets are counted in a power of two near the range, which changes no digit of them, so that
         # squares of very small ones are not lost.
@@ -60,7 +60,7 @@ class Numeric:
 
     @classmethod
     def of(cls, column: Column, summary: NumberSummary) -> Numeric:
-        """Build the encoder from statistics of all parts of a data set."""
+        """Build the encoder from statistics over all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind, made.form = (column.name,), column.kind, summary.form  # type: ignore[assignment]
         made.like = nw.from_native(summary.example(column.name), series_only=True)
@@ -108,7 +108,7 @@ class Numeric:
         return out
 
     def decode(self, C: Array) -> list[Series]:
-        """Return one value per centroid for each of the columns."""
+        """Return one value per centroid for each column."""
         gone, observed = self.absence.decode(C)
         offsets = np.ldexp(self.mean + self.std * (C[:, 0] / observed), self.unit)
         return [build(self.like, _fit(offsets, self), gone)]
@@ -161,7 +161,7 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
 def _places(values: NDArray[Any]) -> int | None:
     """Return the number of decimals of all values, up to 4; None if some have more.
 
-    A mean with more decimals than anybody's value tells the sum of the cell to the last digit.
+    A mean with more decimals than the values would reveal the exact sum of the cell.
     """
     if len(values) == 0 or np.abs(values).max() >= 1e9:
         return None

@@ -1,7 +1,7 @@
-"""Places of tables that are no files of this machine: how to read from each, and how to deliver a release.
+"""Places of tables other than local files: how to read from each, and how to deliver a release.
 
 A release is made and counted as files in a folder that only its owner can read. When reports and recipe are
-whole, too, its `Sink` takes the rows to the place, where they are counted again before anybody sees them.
+complete, too, its `Sink` moves the rows to the place, and counts them again before they become visible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from voronym.table.frame import listing
 MARK = "a release by voronym"
 """Marks a table as replaceable: no original is lost."""
 ROWS = 50_000
-"""Rows that are held at a time on the way from or to a place."""
+"""Number of rows held in memory on the way from or to a place."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Load:
     Parameters
     ----------
     address : str
-        Of the place.
+        Address of the place.
     table : str
-        Of a database.
+        Name of the table in a database.
     files : mapping
         Each file, and the digest that it had when it was counted.
     keys, k
@@ -53,7 +53,7 @@ class Load:
     overwrite: bool
 
     def scan(self) -> pl.LazyFrame:
-        """Return the rows of all files, which are Parquet."""
+        """Return the rows of all Parquet files, lazily."""
         return pl.concat([pl.scan_parquet(file) for file in self.files])
 
     def check_files(self) -> None:
@@ -68,9 +68,9 @@ class Place(ABC):
 
     name: str
     holds_files: bool = False
-    """Whether it holds files of any format, which are fetched and put as a whole."""
+    """Whether the place holds files of any format, which are moved as a whole."""
     takes_query: bool = False
-    """Whether it may hold a database, which is read by a query."""
+    """Whether the place may hold a database, which needs a query."""
     source: bool = True
     """Whether tables can be read from it."""
 
@@ -78,7 +78,7 @@ class Place(ABC):
     def address(self, text: str) -> str | None:
         """Return the address in a text; None if it belongs to another place.
 
-        A `Path` has made one slash of two or three.
+        A `Path` merges double slashes into one; they are restored.
         """
 
     def shown(self, address: str) -> str:
@@ -95,7 +95,7 @@ class Place(ABC):
 
     @abstractmethod
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a place that does not answer, or is taken, before the work."""
+        """Refuse, before the work, a place that does not answer or is occupied."""
 
     def check_many(self, address: str) -> None:
         """Refuse an address that cannot take a release over many parts."""
@@ -152,10 +152,10 @@ class Sink(ABC):
 
     @abstractmethod
     def count(self) -> tuple[int, int] | None:
-        """Return the number of rows, and the size of the smallest combination; None for the file itself."""
+        """Return the number of rows and the smallest combination's size; None if the file was counted."""
 
     def reason(self, error: BaseException) -> str | None:
-        """Return why the place refused, without a value; None if the error says it itself."""
+        """Return the reason for a refusal, without any value; None if the error message suffices."""
         return (
             None
             if isinstance(error, WriteError) or not isinstance(error, Exception)
@@ -217,7 +217,7 @@ def passing_till_the_end(home: Path | None = None) -> Path:
 def sent(
     place: Place, address: str, table: str, keys: Sequence[str], k: int, *, overwrite: bool
 ) -> Iterator[Path]:
-    """Yield a temporary path whose file moves to its place when its companions are complete."""
+    """Yield a temporary path; its file moves to the place when its companions are complete."""
     with together():
         name = PurePosixPath(address).name if place.holds_files else "release.parquet"
         path = passing_till_the_end() / name
@@ -246,6 +246,6 @@ def mended(text: str, start: str) -> str:
 
 
 def no_query(query: str | None, what: str) -> None:
-    """Refuse a query to a place that answers none."""
+    """Refuse a query to a place without queries."""
     if query is not None:
         raise ReadError(f"{what} is not a database, so it takes no query")

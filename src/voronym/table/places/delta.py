@@ -1,7 +1,7 @@
 """Delta tables: ``delta:people``, ``delta:s3://bucket/people``, or a folder that holds one.
 
-Only rows of the present version are read. A release becomes a table with one version. On this machine the
-whole folder gets its name at once; in a store its rows are there when the version is, in one commit.
+Only rows of the current version are read. A release becomes a table with one version. On this machine the
+whole folder gets its name at once; in a store, one commit makes all rows visible.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DeltaTables(Place):
     name = "Delta"
 
     def address(self, text: str) -> str | None:
-        """Return the address; a folder with a log counts, too."""
+        """Return the address; a folder with a Delta log is one, too."""
         if text.startswith(_START):
             return mended(text, _START)
         with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ class DeltaTables(Place):
         return f"{_START}{address}"
 
     def read(self, address: str, query: str | None) -> pl.DataFrame:
-        """Return the present version."""
+        """Return the rows of the current version."""
         frame = pl.from_arrow(_dataset(address, query).to_table())
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table, not a column
         return frame
@@ -76,7 +76,7 @@ class DeltaTables(Place):
         refuse_taken(repr(Path(address).name), there.metadata().description, overwrite=overwrite)
 
     def send(self, load: Load) -> None:
-        """Make a table in a hidden folder that gets its name later; in a store, commit it then."""
+        """Make a table in a hidden folder, to be renamed or, in a store, committed at the end."""
         if not _is_local(load.address):
             super().send(load)
             return
@@ -125,7 +125,7 @@ class _Commit(Sink):
         )
 
     def count(self) -> tuple[int, int]:
-        """Count in the version that was written."""
+        """Count the rows and the smallest combination in the written version."""
         rows = _dataset(self.where, None).to_table(columns=list(self.load.keys))
         return counted(pl.from_arrow(rows).lazy(), self.load.keys)  # type: ignore[union-attr]
 

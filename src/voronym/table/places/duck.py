@@ -1,4 +1,4 @@
-"""An existing DuckDB file: a release becomes another table, in one transaction."""
+"""An existing DuckDB file: a release becomes a further table, in one transaction."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _opened(address: str, *, read_only: bool) -> Any:
 
 
 def _replaces(base: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse an existing table that must stay; return whether one is replaced."""
+    """Refuse to replace a table that must stay; return whether a table is replaced."""
     *schema, name = table.split(".", 1)
     if not name or not all(schema):
         raise WriteError(f"no table can be called {table!r}; give it another name")

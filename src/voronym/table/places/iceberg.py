@@ -34,7 +34,7 @@ class IcebergTables(Place):
         return f"{_START}{address}"
 
     def read(self, address: str, query: str | None) -> pl.DataFrame:
-        """Return the present version."""
+        """Return the rows of the current version."""
         frame = pl.from_arrow(_rows(address, query).read_all())
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table, not a column
         return frame

@@ -1,10 +1,10 @@
-"""PostgreSQL: a query is read as a table, and a release becomes another table, in one transaction.
+"""PostgreSQL: a query is read as a table, and a release becomes a further table, in one transaction.
 
-The rows are copied within a transaction and counted there again; it is committed when the other files have
-their names. Other users see nothing of it meanwhile. If anything fails, or the run is killed, the database
-undoes it.
+The rows are copied and counted again within the transaction; it is committed when all other files have their
+names. Until then other users see nothing. If anything fails, the database rolls it back.
 
-A table is replaced on demand only if voronym wrote it, which its comment says: no original is lost.
+A table is replaced only on request, and only if its comment says that voronym wrote it. So no original is
+lost.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Server(Place):
             frame.write_parquet(folder / f"part-{number}.parquet", row_group_size=ROWS)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a database that does not answer, and an existing table."""
+        """Refuse a database that does not answer, and a table that already exists."""
         connection = connect_postgresql(address, WriteError)
         with connection:
             connection.read_only = True
@@ -146,7 +146,7 @@ def _identifier(table: str) -> Any:
 
 
 def _replaces(connection: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse an existing table that must stay; return whether one is replaced."""
+    """Refuse to replace a table that must stay; return whether a table is replaced."""
     if not all(part and "\0" not in part for part in table.split(".", 1)):
         raise WriteError(f"no table can be called {table!r}; give it another name")
     _refuse_long(table.split(".", 1))

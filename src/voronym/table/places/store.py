@@ -1,8 +1,8 @@
-"""Tables in stores, such as ``s3://bucket/people.parquet``: fetched whole, and put whole.
+"""Tables in stores, such as ``s3://bucket/people.parquet``: read and written as a whole.
 
-A table is fetched into a folder that only its owner can read, and removed after reading; the next run removes
-what a killed one left. A release is made and counted there, too, and put in one piece when all its companion
-files are complete; where one of them fails, what was at the address before is put back.
+A table is copied to a folder that only its owner can read, and removed after reading; the next run removes
+the remains of a killed run. A release is made and counted in such a folder. It is uploaded in one piece when
+all its companion files are complete. If one of them fails, the earlier content of the address is restored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from voronym.table.places.base import ROWS, Load, Place, Sink
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,3}(?=[^/])")
 _OTHERS = ("postgresql", "postgres", "http", "https", "delta", "iceberg")
-"""Addresses that are read by other means, or not at all."""
+"""Addresses that other modules read, or that cannot be read."""
 
 
 class Store(Place):
@@ -35,7 +35,7 @@ class Store(Place):
     takes_query = True
 
     def address(self, text: str) -> str | None:
-        """Return the address with both slashes, of which a `Path` drops one."""
+        """Return the address with both slashes; a `Path` drops one of them."""
         start = _ADDRESS.match(text)
         if start is None or start[1] in _OTHERS:
             return None
@@ -53,11 +53,11 @@ class Store(Place):
         store, place = store_of(address)
         try:
             return bool(store.isdir(place))
-        except Exception:  # each store has errors of its own, which reading says
+        except Exception:  # each store has its own errors; reading raises them
             return False
 
     def lay_down(self, address: str, query: str | None, folder: Path) -> None:
-        """Fetch the files that a pattern or a folder of the store names, or the only one."""
+        """Copy the files of a pattern or a folder in the store, or a single file."""
         del query  # of a database, which is asked when it is here
         store, place = store_of(address)
         name = PurePosixPath(place).name
@@ -78,7 +78,7 @@ class Store(Place):
             raise ReadError(f"there is nothing at the address of {name!r}; check it")
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse an address that is taken, or a store that does not answer."""
+        """Refuse an address that is occupied, and a store that does not answer."""
         del table
         store, place = store_of(address)
         name = PurePosixPath(place).name
@@ -90,7 +90,7 @@ class Store(Place):
             raise WriteError(f"{name!r} exists already; choose another name, or allow overwriting")
 
     def check_many(self, address: str) -> None:
-        """Refuse everything but one Parquet file, to which the parts are joined at once."""
+        """Refuse several files, unless they can be joined into one Parquet file."""
         if not address.endswith(".parquet"):
             raise WriteError(
                 "a store cannot give several files their names at once: end the address in .parquet, for one "
@@ -140,7 +140,7 @@ def fetched(address: str) -> Iterator[Path]:
 
 
 def settings_of(address: str) -> dict[str, str] | None:
-    """Return settings for a library with its own stores, in addition to the environment; mostly none."""
+    """Return extra settings for libraries with their own stores; None in most cases."""
     plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
     return {"AWS_ALLOW_HTTP": "true"} if plain and address.startswith("s3") else None
 
@@ -160,7 +160,7 @@ class _Upload(Sink):
         return repr(PurePosixPath(self.load.address).name)
 
     def fill(self) -> None:
-        """Put the file, in one piece."""
+        """Put the file into the store, in one piece."""
         load = self.load
         Store().check(load.address, "", overwrite=load.overwrite)
         self.store, self.place = store_of(load.address)
@@ -178,7 +178,7 @@ class _Upload(Sink):
             self.store.put_file(str(folder / "release.parquet"), self.place)
 
     def count(self) -> tuple[int, int] | None:
-        """Return None: the file itself was counted before."""
+        """Return None, because the file itself was counted before."""
         return None
 
     def undo(self) -> None:

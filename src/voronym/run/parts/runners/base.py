@@ -15,16 +15,16 @@ class LostError(VoronymError):
 
 
 class Runner(ABC):
-    """Runs the tasks of a stage, several at a time, anywhere.
+    """Runs the tasks of a stage, several at a time, on any machine.
 
-    A subclass names its ``name`` and offers `run`, which yields the number and the answer of each task as it
-    comes, and calls ``wait`` at least ten times a second, which raises on a request to stop. Results do not
-    depend on the worker, nor on the number of tasks at a time.
+    A subclass sets ``name`` and offers `run`. `run` yields the number and the answer of each finished
+    task. It calls ``wait`` at least ten times a second, which raises on a request to stop. Results depend
+    neither on the worker nor on the number of parallel tasks.
 
     Parameters
     ----------
     workers : int
-        How many tasks are done at a time.
+        Number of parallel tasks.
     memory : int
         Bytes that all workers together may use.
     address : str, optional

@@ -14,13 +14,13 @@ PIECE = 0.1
 ANSWER = 5.0
 """Seconds to wait for the scheduler to answer."""
 PATIENCE = 120.0
-"""Seconds without any worker after which the cluster counts as lost."""
+"""Seconds without any worker after which the cluster is given up."""
 PAUSE = 60.0
-"""Seconds for which all workers may pause, as Dask makes them do when memory is nearly full."""
+"""Seconds for which all workers may pause, which Dask does when memory is nearly full."""
 
 
 def _security() -> Any:
-    """Return certificates for a run: without them, anybody who reaches the scheduler runs code there."""
+    """Return certificates for a run, so that strangers cannot run code on the scheduler."""
     from distributed.security import Security
 
     try:

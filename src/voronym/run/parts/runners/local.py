@@ -1,4 +1,4 @@
-"""Workers of this machine: the process itself for one worker, separate processes for more."""
+"""Workers on this machine: this process for one worker, separate processes for more."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ from voronym.run.parts.watching import log, losses
 
 PIECE = 0.1
 SOCKET = 75
-"""Longest path of a temporary folder in which a fork server can listen: a socket's name has at most 107
-characters.
-"""
+"""Longest path of a temporary folder for a fork server: a socket name has at most 107 characters."""
 LIVES = 3
-"""How often workers may die before the run gives up."""
+"""Number of times workers may die before the run gives up."""
 STAGES = ("measuring", "portrait", "private", "whole", "writing")
 LOADED = [*(f"voronym.run.parts.{name}" for name in STAGES), "pyarrow.parquet", "scipy.spatial"]
-"""What tasks import: once, for all workers, also for those that start later."""
+"""Modules that tasks import, loaded once for all workers."""
 FRESH = ("write", "count")
-"""Stages before which workers restart: fragmented memory of earlier ones counts against the limit."""
+"""Stages before which workers restart, because fragmented memory of earlier stages counts against the limit.
+"""
 ALONE = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -63,7 +62,7 @@ def _begin(memory: int, leader: int) -> None:
 
 
 def _watch(leader: int) -> None:
-    """End this process when its leader is gone, even killed: nobody waits for its answers."""
+    """End this process when its leader has ended, even by a kill."""
     while True:
         time.sleep(1.0)
         if _is_gone(leader):
@@ -71,7 +70,7 @@ def _watch(leader: int) -> None:
 
 
 def _is_gone(process: int) -> bool:
-    """Whether a process has ended, also where nobody has asked how: it keeps its number until then."""
+    """Whether a process has ended, even if its exit status was not read yet."""
     try:
         os.kill(process, 0)
     except OSError:
@@ -83,7 +82,7 @@ def _is_gone(process: int) -> bool:
 
 @contextlib.contextmanager
 def _plain_surroundings() -> Iterator[None]:
-    """Make workers start with one thread for each library, without running the caller's script again."""
+    """Start workers with one thread per library, and without running the caller's script again."""
     before = {name: os.environ.get(name) for name in ALONE}
     script = sys.modules["__main__"]
     os.environ.update(ALONE)  # read when a worker starts
@@ -106,7 +105,7 @@ def _server() -> bool:
 
 @runner("local")
 class Local(Runner):
-    """Processes on this machine; one worker works in this process."""
+    """Processes on this machine; a single worker runs in this process."""
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         super().__init__(workers=workers, memory=memory, address=address)
@@ -114,7 +113,7 @@ class Local(Runner):
         self._pool: ProcessPoolExecutor | None = None
 
     def begin(self) -> None:
-        """Start the process that workers come from: it imports while this one looks at the data."""
+        """Start the process that workers come from; it imports while this process reads the data."""
         if self.workers > 1 and self._pool is None and _server():
             with _plain_surroundings():
                 forkserver.set_forkserver_preload(LOADED)

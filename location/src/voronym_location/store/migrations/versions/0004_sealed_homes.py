@@ -26,7 +26,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove it; refused if homes are sealed, since nobody could read them any more."""
+    """Remove the column; refuse while homes are sealed, because nobody could read them."""
     if op.get_bind().scalar(sa.text("select count(*) from home where sealed is not null")):
         raise RuntimeError("homes are sealed: open them by voronym location rotate-homes --plain first")
     with op.batch_alter_table("home") as table:

@@ -9,7 +9,7 @@ revision = "0005"
 down_revision = "0004"
 
 PLAIN = 52
-"""Bytes of a sealed home without attributes; older versions read no others."""
+"""Bytes of a sealed home without attributes, the only length that older versions read."""
 
 
 def upgrade() -> None:
