@@ -133,4 +133,4 @@ def keep(path: Path, value: Any) -> None:
 
 def recall(path: Path) -> Any:
     """Read an object that `keep` wrote."""
-    return unpacked(path.read_bytes())
+    return unpacked(afar.content(path))
