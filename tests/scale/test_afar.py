@@ -111,16 +111,17 @@ def test_a_measurement_is_the_same(data: Path) -> None:
     assert not there()
 
 
-def test_an_interrupted_run_goes_on_and_tidies_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, afar.AwayError])
+def test_an_interrupted_run_goes_on_and_tidies_up(tmp_path: Path, error: type[BaseException]) -> None:
     data = write(people(900), tmp_path / "data", 2)
     vr.anonymize(data, output=tmp_path / "near", **ASKED)
 
     def stop(step: vr.Progress) -> None:
         if "round 2" in step.stage:
-            raise KeyboardInterrupt
+            raise error
 
     for resume, more in ((True, {"resume": True}), (False, {})):
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(error):
             vr.anonymize(data, output=tmp_path / "out", work=WORK, resume=True, progress=stop, **ASKED)
         assert any(name.endswith(".done") for name in there())
         assert not (tmp_path / "out").exists()

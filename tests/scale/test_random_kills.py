@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,23 +175,61 @@ def test_a_full_disk_at_every_stage(data: Path, monkeypatch: pytest.MonkeyPatch,
     assert not hidden(data.parent)
 
 
+@contextlib.contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """Mount a disk of some size for the length of the block."""
+    folder.mkdir(exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=700", "none", str(folder)]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("making a disk needs the superuser")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
 def test_a_disk_that_is_full(data: Path) -> None:
     """A small disk, and not the answer of one: what it cannot take may be the half of a file."""
-    here, disk, whole = data.parent, data.parent / "disk", []
-    disk.mkdir()
+    here, whole = data.parent, []
     for size in (64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 2048, 16_384):  # kilobytes
-        words = ["mount", "-t", "tmpfs", "-o", f"size={size}k,mode=700", "none", str(disk)]
-        if subprocess.run(words, check=False, capture_output=True).returncode:
-            pytest.skip("making a disk needs the superuser")
-        try:
+        with small_disk(here / "disk", size) as disk:
             with start(data, str(disk / "out"), "--workers", "1") as run:
                 printed = run.communicate()[1]
             whole.append(run.returncode == 0)
             assert whole[-1] or "No space left on device" in printed, printed
             assert [path.name for path in disk.iterdir()] == (["out"] if whole[-1] else [])
             assert not whole[-1] or rows(disk / "out").equals(rows(here / "whole"))
-        finally:
-            subprocess.run(["umount", str(disk)], check=True)
     assert whole[-1]
     assert not whole[0]
     print(f"{whole.count(False)} of {len(whole)} disks were full")  # noqa: T201
+
+
+STAGES = ["look", "scan", "cut", "spread", "round@0", "round@1", "round@2", "write", "sort", "count"]
+
+
+@pytest.mark.parametrize("moment", STAGES)
+def test_a_disk_that_somebody_fills_at_a_stage(
+    data: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    from voronym.run.parts.stages import Stages
+
+    real, names = Stages.perform, []
+    with small_disk(data.parent / "disk", 16_384) as disk:
+
+        def perform(lead: Stages, name: str, tasks: int) -> list[Any]:
+            names.append(name)
+            if name == moment:
+                with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
+                    while file.write(bytes(4096)):
+                        pass
+            return real(lead, name, tasks)
+
+        monkeypatch.setattr(Stages, "perform", perform)
+        with pytest.raises(vr.WriteError, match="No space left on device"):
+            vr.anonymize(data, output=disk / "out", workers=1, **ASKED)
+        assert [path.name for path in disk.iterdir()] == ["filler"]
+        assert names == STAGES[: len(names)]
+        (disk / "filler").unlink()
+        monkeypatch.setattr(Stages, "perform", real)
+        vr.anonymize(data, output=disk / "out", workers=1, **ASKED)
+        assert rows(disk / "out").equals(rows(data.parent / "whole"))

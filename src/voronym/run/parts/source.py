@@ -305,7 +305,7 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
                 )
                 table = arrow().Table.from_batches([next(few)])
         frame = pl.from_arrow(table)
-    except (arrow().ArrowInvalid, OSError, ValueError, pl.exceptions.PolarsError) as error:
+    except (arrow().ArrowInvalid, OSError, ValueError, IndexError, pl.exceptions.PolarsError) as error:
         raise ReadError(f"{part.name!r} could not be read ({type(error).__name__}): is it whole?") from None
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table, not a column
     if len(stored) == 0:
