@@ -19,6 +19,7 @@ import pytest
 
 import voronym as vr
 from scale.conftest import ROLES, people, rows, write
+from table.clouds import client_of, open_amazon
 from voronym.run.parts import afar, spill
 
 fsspec = pytest.importorskip("fsspec")
@@ -110,16 +111,17 @@ def test_a_measurement_is_the_same(data: Path) -> None:
     assert not there()
 
 
-def test_an_interrupted_run_goes_on_and_tidies_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, afar.AwayError])
+def test_an_interrupted_run_goes_on_and_tidies_up(tmp_path: Path, error: type[BaseException]) -> None:
     data = write(people(900), tmp_path / "data", 2)
     vr.anonymize(data, output=tmp_path / "near", **ASKED)
 
     def stop(step: vr.Progress) -> None:
         if "round 2" in step.stage:
-            raise KeyboardInterrupt
+            raise error
 
     for resume, more in ((True, {"resume": True}), (False, {})):
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(error):
             vr.anonymize(data, output=tmp_path / "out", work=WORK, resume=True, progress=stop, **ASKED)
         assert any(name.endswith(".done") for name in there())
         assert not (tmp_path / "out").exists()
@@ -131,6 +133,38 @@ def test_an_interrupted_run_goes_on_and_tidies_up(tmp_path: Path) -> None:
         assert not there()
         assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
         shutil.rmtree(tmp_path / "out")
+
+
+class GoneError(Exception):
+    """An error of a store's own, which Python does not know."""
+
+
+def test_a_store_that_is_lost_at_any_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, store = write(people(900), tmp_path / "data", 2), fsspec.get_filesystem_class("memory")
+    requests, most = 0, 10**9
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def request(*words: Any, **more: Any) -> Any:
+            nonlocal requests
+            requests += 1
+            if requests > most:
+                raise GoneError
+            return real(*words, **more)
+
+        return request
+
+    for name in ("info", "ls", "cat_file", "put_file", "get_file", "rm_file"):
+        monkeypatch.setattr(store, name, counted(getattr(store, name)))
+    vr.anonymize(data, output=tmp_path / "near", work=WORK, **ASKED)
+    for most in range(0, requests - 5, requests // 12):  # the last ones only tidy up  # noqa: B007
+        requests = 0
+        with pytest.raises(vr.VoronymError, match=r"the store of the work folder does not .*\(GoneError\)"):
+            vr.anonymize(data, output=tmp_path / "out", work=WORK, **ASKED)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "near"]
+    most = 10**9
+    vr.anonymize(data, output=tmp_path / "out", work=WORK, **ASKED)
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "near"))
+    assert not there()
 
 
 def test_of_two_files_the_first_one_counts() -> None:
@@ -214,25 +248,16 @@ HIDE = 'mount -t tmpfs none "$1" && cd "$2" && shift 2 && exec "$@"'
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any]]:
-    """An S3 server in a thread, and a bucket."""
-    for name in ("s3fs", "moto", "flask", "flask_cors"):
-        pytest.importorskip(name, reason="pip install s3fs 'moto[s3]' flask flask-cors")
-    import boto3
-    import s3fs
-    from moto.server import ThreadedMotoServer
+    """An S3 server, and a bucket."""
+    with open_amazon() as known:
+        import s3fs
 
-    s3fs.S3FileSystem.clear_instance_cache()  # it keeps the address of another test's server
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    address = "http://{}:{}".format(*server.get_host_and_port())
-    known = {"AWS_ENDPOINT_URL": address, "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x",
-             "AWS_SECRET_ACCESS_KEY": "x"}  # fmt: skip
-    for name, value in known.items():
-        monkeypatch.setenv(name, value)
-    client = boto3.client("s3", endpoint_url=address)
-    client.create_bucket(Bucket="work-of-all")
-    yield "s3://work-of-all/runs", client
-    server.stop()
+        s3fs.S3FileSystem.clear_instance_cache()  # it keeps the address of another test's server
+        for name, value in known.items():
+            monkeypatch.setenv(name, value)
+        client = client_of(known)
+        client.create_bucket(Bucket="work-of-all")
+        yield "s3://work-of-all/runs", client
 
 
 @contextmanager

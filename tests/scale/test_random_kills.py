@@ -1,6 +1,6 @@
-"""Ten kills each of driver, worker, store and database at random moments: the release is the same, or absent.
+"""Ten kills each of driver, worker and database at random moments: the release is the same, or absent.
 
-Schedulers and workers of Dask, and Spark's, are killed in `test_lost_clusters`.
+Machines of clusters are killed in `test_lost_clusters`, stores in `test_lost_stores`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,61 +21,15 @@ import pytest
 
 import voronym as vr
 from location.town_hall import Postgres, postgres_bin
-from scale.conftest import ROLES, people, rows, write
+from scale.conftest import rows
+from scale.runs import ASKED, TIMES, disturbed, length_of, prepared, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-ASKED: dict[str, Any] = {**ROLES, "k": 4, "leaf": 300}
-WORDS = ["--key", ",".join(ROLES["keys"]), "--confidential", "ill", "--identifier", "name", "-k", "4"]
-WORDS += ["--order", "grade=low<mid<high", "--leaf", "300"]
-TIMES = 10
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Two files of people, and their release by a run that nobody killed."""
-    write(people(2000), tmp_path / "data", 2)
-    vr.anonymize(tmp_path / "data", output=tmp_path / "whole", workers=1, **ASKED)
-    (tmp_path / "passing").mkdir()
-    return tmp_path / "data"
-
-
-def start(
-    data: Path, output: str, *words: str, source: str | None = None, **environment: str
-) -> subprocess.Popen[str]:
-    """Start a run as a process of its own."""
-    command = [
-        sys.executable,
-        "-m",
-        "voronym",
-        "anonymize",
-        source or str(data),
-        "-o",
-        output,
-        *WORDS,
-        *words,
-    ]
-    place = {"TMPDIR": str(data.parent / "passing"), **environment}
-    return subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                            env={**os.environ, **place})  # fmt: skip
-
-
-def length_of(data: Path, *words: str, output: str = "", **environment: str) -> float:
-    """Return the seconds that a run takes which nobody disturbs."""
-    began = time.monotonic()
-    with start(data, output or str(data.parent / "timed"), *words, **environment) as run:
-        run.communicate()
-    assert run.returncode == 0
-    return time.monotonic() - began
-
-
-def disturbed(run: subprocess.Popen[str], seconds: float, how: Callable[[], bool]) -> tuple[bool, str]:
-    """Disturb a run after some seconds; return whether it was, and what it printed."""
-    try:
-        _, printed = run.communicate(timeout=seconds)
-        return False, printed
-    except subprocess.TimeoutExpired:
-        done = how()
-    return done, run.communicate(timeout=120)[1]
+    return prepared(tmp_path)
 
 
 def hidden(folder: Path) -> list[str]:
@@ -184,136 +137,6 @@ def test_the_database_is_killed_and_has_the_table_or_none(data: Path) -> None:
     print(f"killed at {[round(share, 2) for share in shares]} of a run; {there} were whole")  # noqa: T201
 
 
-STORE = """
-import sys; from moto.server import ThreadedMotoServer as S; s = S('127.0.0.1', 0, verbose=False)
-s.start(); print(s.get_host_and_port()[1], flush=True); sys.stdin.read()
-"""
-WAY = """
-import asyncio, sys
-async def carry(reader, writer):
-    try:
-        while data := await reader.read(4096):
-            writer.write(data); await writer.drain()
-    except OSError:
-        pass
-    writer.close()
-async def pair(reader, writer):
-    there = await asyncio.open_connection('127.0.0.1', int(sys.argv[1]))
-    await asyncio.gather(carry(reader, there[1]), carry(there[0], writer))
-async def main():
-    server = await asyncio.start_server(pair, '127.0.0.1', 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
-asyncio.run(main())
-"""
-"""The way to the store: killed, the store is out of reach, and still holds what came through."""
-
-
-@pytest.fixture
-def servers() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
-    for name in ("s3fs", "moto", "flask", "flask_cors"):
-        pytest.importorskip(name, reason="pip install s3fs 'moto[s3]' flask flask-cors")
-    started: list[subprocess.Popen[str]] = []
-
-    def begin(code: str, *words: str) -> tuple[subprocess.Popen[str], str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        started.append(process)
-        assert process.stdout is not None
-        return process, process.stdout.readline().strip()
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.wait()
-
-
-def test_the_store_is_killed_and_has_the_release_or_none(data: Path, servers: Any, tmp_path: Path) -> None:
-    """Source, work folder and output are all in the store; a tenth of the run has one kill."""
-    import boto3
-
-    draw, here, there = random.Random(5), data.parent, 0
-    expected = sorted(rows(here / "whole").rows(), key=str)
-    _, port = servers(STORE)
-    client = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", region_name="us-east-1",
-                          aws_access_key_id="x", aws_secret_access_key="x")  # noqa: S106  # fmt: skip
-    client.create_bucket(Bucket="town")
-    for file in data.iterdir():
-        client.upload_file(str(file), "town", f"data/{file.name}")
-    source, output = "s3://town/data/*.parquet", "s3://town/out/release.parquet"
-
-    def names(under: str = "") -> list[str]:
-        return [
-            item["Key"] for item in client.list_objects_v2(Bucket="town", Prefix=under).get("Contents", [])
-        ]
-
-    def begin(gate: str) -> subprocess.Popen[str]:
-        known = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{gate}", "AWS_DEFAULT_REGION": "us-east-1",
-                 "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_MAX_ATTEMPTS": "1"}  # fmt: skip
-        return start(data, output, "--workers", "1", "--work", "s3://town/work", source=source, **known)
-
-    def undisturbed(printed: str) -> None:
-        """The release is whole, and nothing else is there."""
-        assert names() == [
-            *(f"data/{file.name}" for file in sorted(data.iterdir())),
-            "out/release.parquet",
-        ], printed
-        client.download_file("town", "out/release.parquet", str(tmp_path / "fetched.parquet"))
-        assert sorted(pl.read_parquet(tmp_path / "fetched.parquet").rows(), key=str) == expected
-        client.delete_object(Bucket="town", Key="out/release.parquet")
-
-    def length() -> float:
-        began = time.monotonic()
-        with begin(port) as run:
-            printed = run.communicate()[1]
-        assert run.returncode == 0, printed
-        undisturbed(printed)
-        return time.monotonic() - began
-
-    whole = min(length(), length())
-    shares: list[float] = []
-    for turn in range(4 * TIMES):
-        way, gate = servers(WAY, port)
-        pausing = turn % 4 == 3  # slow, and then there again
-        share = (len(shares) + draw.random()) / TIMES
-
-        def stop(way: subprocess.Popen[str] = way, pausing: bool = pausing) -> bool:
-            way.send_signal(signal.SIGSTOP if pausing else signal.SIGKILL)
-            if pausing:
-                time.sleep(1.0)
-                way.send_signal(signal.SIGCONT)
-            return not pausing
-
-        run = begin(gate)
-        began = time.monotonic()
-        killed, printed = disturbed(run, share * whole, stop)
-        if not killed:
-            assert run.returncode == 0, printed
-            undisturbed(printed)
-            whole = min(whole, time.monotonic() - began)  # the machine is less busy than it was
-            continue
-        shares.append(share)
-        assert "defect of voronym" not in printed
-        left = names("out/")
-        assert left in ([], ["out/release.parquet"])
-        assert left or run.returncode, "there is no release, and the run says that there is"
-        if left:  # its answer may have been lost on the way
-            there += 1
-            client.download_file("town", left[0], str(tmp_path / "fetched.parquet"))
-            assert sorted(pl.read_parquet(tmp_path / "fetched.parquet").rows(), key=str) == expected
-            client.delete_object(Bucket="town", Key=left[0])
-        if run.returncode:
-            assert len(printed.strip().splitlines()) <= 6, printed
-        assert not list((here / "passing").glob("voronym-*"))
-        length()  # the same command removes what the lost one could not
-        if len(shares) == TIMES:
-            break
-    assert len(shares) == TIMES
-    print(f"killed at {[round(share, 2) for share in shares]} of a run; {there} were whole")  # noqa: T201
-
-
 @pytest.mark.parametrize("moment", ["cut", "spread", "round@1", "write", "count"])
 @pytest.mark.parametrize("how", ["other values", "gone"])
 def test_a_source_that_changes_gives_no_release(
@@ -352,23 +175,61 @@ def test_a_full_disk_at_every_stage(data: Path, monkeypatch: pytest.MonkeyPatch,
     assert not hidden(data.parent)
 
 
+@contextlib.contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """Mount a disk of some size for the length of the block."""
+    folder.mkdir(exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=700", "none", str(folder)]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("making a disk needs the superuser")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
 def test_a_disk_that_is_full(data: Path) -> None:
     """A small disk, and not the answer of one: what it cannot take may be the half of a file."""
-    here, disk, whole = data.parent, data.parent / "disk", []
-    disk.mkdir()
+    here, whole = data.parent, []
     for size in (64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 2048, 16_384):  # kilobytes
-        words = ["mount", "-t", "tmpfs", "-o", f"size={size}k,mode=700", "none", str(disk)]
-        if subprocess.run(words, check=False, capture_output=True).returncode:
-            pytest.skip("making a disk needs the superuser")
-        try:
+        with small_disk(here / "disk", size) as disk:
             with start(data, str(disk / "out"), "--workers", "1") as run:
                 printed = run.communicate()[1]
             whole.append(run.returncode == 0)
             assert whole[-1] or "No space left on device" in printed, printed
             assert [path.name for path in disk.iterdir()] == (["out"] if whole[-1] else [])
             assert not whole[-1] or rows(disk / "out").equals(rows(here / "whole"))
-        finally:
-            subprocess.run(["umount", str(disk)], check=True)
     assert whole[-1]
     assert not whole[0]
     print(f"{whole.count(False)} of {len(whole)} disks were full")  # noqa: T201
+
+
+STAGES = ["look", "scan", "cut", "spread", "round@0", "round@1", "round@2", "write", "sort", "count"]
+
+
+@pytest.mark.parametrize("moment", STAGES)
+def test_a_disk_that_somebody_fills_at_a_stage(
+    data: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    from voronym.run.parts.stages import Stages
+
+    real, names = Stages.perform, []
+    with small_disk(data.parent / "disk", 16_384) as disk:
+
+        def perform(lead: Stages, name: str, tasks: int) -> list[Any]:
+            names.append(name)
+            if name == moment:
+                with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
+                    while file.write(bytes(4096)):
+                        pass
+            return real(lead, name, tasks)
+
+        monkeypatch.setattr(Stages, "perform", perform)
+        with pytest.raises(vr.WriteError, match="No space left on device"):
+            vr.anonymize(data, output=disk / "out", workers=1, **ASKED)
+        assert [path.name for path in disk.iterdir()] == ["filler"]
+        assert names == STAGES[: len(names)]
+        (disk / "filler").unlink()
+        monkeypatch.setattr(Stages, "perform", real)
+        vr.anonymize(data, output=disk / "out", workers=1, **ASKED)
+        assert rows(disk / "out").equals(rows(data.parent / "whole"))

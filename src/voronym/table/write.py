@@ -188,13 +188,19 @@ def write(
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
 
 
-def _reason(error: BaseException, target: Path) -> str:
-    """Return why a file could not be written, in the system's words if there are any."""
+def system_reason(error: BaseException) -> str | None:
+    """Return the system's words for why a file could not be written; None if it was not the system."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     number = re.search(r"os error (\d+)", str(error))  # how Polars passes them on
-    if number:
-        return os.strerror(int(number.group(1)))
+    return os.strerror(int(number.group(1))) if number else None
+
+
+def _reason(error: BaseException, target: Path) -> str:
+    """Return why a file could not be written, in the system's words if there are any."""
+    reason = system_reason(error)
+    if reason is not None:
+        return reason
     with suppress(OSError):
         if shutil.disk_usage(target.parent).free < _FULL:
             return os.strerror(errno.ENOSPC)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import secrets
 import socket
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 from uuid import uuid4
 
-from voronym.errors import MissingExtraError, ReadError, WriteError, hint
+from voronym.errors import MissingExtraError, ReadError, VoronymError, WriteError, hint
 from voronym.table.places.store import Store, store_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,25 @@ class Afar(Protocol):
 
     fs: Any
     path: str
+
+
+class AwayError(ReadError):
+    """The store of a work folder does not answer; what is in it may be resumed."""
+
+
+@contextlib.contextmanager
+def asked(path: object) -> Iterator[None]:
+    """Word the errors of a store while it is asked for a path: each store has errors of its own."""
+    try:
+        yield
+    except (VoronymError, FileNotFoundError):
+        raise
+    except Exception as error:
+        if not isinstance(path, Afar):
+            raise
+        raise AwayError(
+            f"the store of the work folder does not answer ({type(error).__name__}). Nothing was released"
+        ) from None
 
 
 def path_of(text: object) -> Path:
@@ -69,10 +89,47 @@ def listed(place: Path) -> list[Path]:
     """Return the entries of a folder; empty if a store has no such folder yet."""
     if not isinstance(place, Afar):
         return list(place.iterdir())
-    try:
+    with asked(place):
         return list(place.iterdir()) if place.exists() else []
-    except Exception as error:
-        raise WriteError(f"the store of the work folder does not answer ({type(error).__name__})") from None
+
+
+def exists(path: Path) -> bool:
+    """Whether a file of a work folder is there."""
+    if not isinstance(path, Afar):
+        return path.exists()
+    try:
+        with asked(path):  # the first byte: whether there is a folder of this name would be a second request
+            path.fs.cat_file(path.path, start=0, end=1)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file of a work folder."""
+    if not isinstance(path, Afar):
+        return path.stat().st_size
+    with asked(path):
+        return int(path.fs.size(path.path))
+
+
+def content(path: Path) -> bytes:
+    """Return the bytes in a file of a work folder."""
+    if not isinstance(path, Afar):
+        return path.read_bytes()
+    with asked(path):
+        # Without an end, some libraries ask for the size first.
+        data = path.fs.cat_file(path.path, start=0, end=SMALL)
+        return bytes(data if len(data) < SMALL else path.fs.cat_file(path.path))
+
+
+def discard(path: Path) -> None:
+    """Remove a file of a work folder."""
+    if not isinstance(path, Afar):
+        path.unlink()
+        return
+    with asked(path):
+        path.fs.rm_file(path.path)
 
 
 def _mark(output: str) -> str:
@@ -80,12 +137,19 @@ def _mark(output: str) -> str:
     return hashlib.sha256(f"{socket.gethostname()}\0{output}".encode()).hexdigest()[:8]
 
 
-def put(temporary: Path, path: Path) -> None:
+def put(temporary: Path, path: Path, called: str = "a file") -> None:
     """Give a file its name in a store, unless that name is taken."""
     there = cast("Afar", path)
-    if not path.exists():
+    if exists(path):
+        return
+    try:
         with contextlib.suppress(FileExistsError):
             there.fs.put_file(str(temporary), there.path, mode="create")
+    except Exception as error:  # each store has errors of its own
+        raise WriteError(
+            f"the store of the work folder does not take {called} ({type(error).__name__}): see whether it "
+            f"answers, or name another place with {hint('work')}. Nothing was released"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -95,13 +159,7 @@ def written(path: Path) -> Iterator[Path]:
         temporary = Path(folder) / uuid4().hex
         temporary.touch(0o600)
         yield temporary
-        try:
-            put(temporary, path)
-        except Exception as error:  # each store has errors of its own
-            raise WriteError(
-                f"the store of the work folder does not take a file ({type(error).__name__}): see whether it "
-                f"answers, or name another place with {hint('work')}. Nothing was released"
-            ) from None
+        put(temporary, path)
 
 
 def readable(path: object) -> Any:
@@ -109,16 +167,25 @@ def readable(path: object) -> Any:
     here = path_of(path) if isinstance(path, str) else path
     if not isinstance(here, Afar):
         return str(here)
-    try:
-        if here.fs.size(here.path) <= SMALL:
-            import io
+    with asked(here):
+        size = here.fs.size(here.path)
+        if size <= SMALL:
+            return io.BytesIO(here.fs.cat_file(here.path, start=0, end=size))
+        return _Open(here.fs.open(here.path, "rb"), here)
 
-            return io.BytesIO(here.fs.cat_file(here.path))
-        return here.fs.open(here.path, "rb")
-    except FileNotFoundError:
-        raise
-    except Exception as error:
-        raise ReadError(f"the store of the work folder does not answer ({type(error).__name__})") from None
+
+class _Open:
+    """A large file of a store that is read in pieces."""
+
+    def __init__(self, file: Any, path: Afar) -> None:
+        self._file, self._path = file, path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        with asked(self._path):
+            return bytes(self._file.read(size))
 
 
 @contextlib.contextmanager
@@ -135,10 +202,8 @@ def here(path: Path) -> Iterator[Path]:
 def fetch(path: Path, folder: Path) -> None:
     """Copy a file from its store into a folder of this machine."""
     there = cast("Afar", path)
-    try:
+    with asked(path):
         there.fs.get_file(there.path, str(folder / path.name))
-    except Exception as error:
-        raise ReadError(f"the store of the work folder does not answer ({type(error).__name__})") from None
 
 
 def held(work: Path) -> int:
@@ -188,11 +253,5 @@ def sent(job: Job, files: Sequence[Path]) -> Job:
     for number, file in enumerate(files):
         named = (piece for piece in file.absolute().parent.parts if "=" in piece)
         places.append(job.work.joinpath("input", f"{number:06d}", *named, file.name))
-        try:
-            put(file, places[-1])
-        except Exception as error:  # each store has errors of its own
-            raise WriteError(
-                f"the store of the work folder does not take {file.name!r} ({type(error).__name__}); nothing "
-                "was released"
-            ) from None
+        put(file, places[-1], repr(file.name))
     return replace(job, files=tuple(map(str, places)))

@@ -71,7 +71,7 @@ def folders(place: Path, target: Path, *, resume: bool, output: str = "") -> Fol
 
 def _kept(failed: BaseException | None, resume: bool) -> bool:
     """Whether finished work is left for a run that resumes it."""
-    stopped = isinstance(failed, (KeyboardInterrupt, SystemExit, LostError, WriteError))
+    stopped = isinstance(failed, (KeyboardInterrupt, SystemExit, LostError, afar.AwayError, WriteError))
     return resume and (stopped or type(failed).__name__ in ("Cancelled", "Unfinished"))
 
 
@@ -180,7 +180,8 @@ def _left(place: Path, target: Path, output: str, *, resume: bool, locked: bool)
 
 
 def _age(work: Path) -> float:
-    return (work / spill.JOB).stat().st_mtime if afar.is_afar(work) else work.stat().st_mtime
+    with afar.asked(work):
+        return (work / spill.JOB if afar.is_afar(work) else work).stat().st_mtime
 
 
 def _is_waiting(path: Path, target: Path) -> bool:
@@ -199,6 +200,8 @@ def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
     """Return the job of a work folder, if it is for this target."""
     try:
         job: Job = spill.recall(work / spill.JOB)
+    except afar.AwayError:  # whose it is cannot be known
+        raise
     except (OSError, ReadError) as error:
         if resume and isinstance(error, OtherVersionError):
             raise
@@ -212,6 +215,8 @@ def _lives(work: Path, target: Path) -> bool:
     """Whether another run to the same address is active, in a temporary folder of its own."""
     try:
         other: Path = spill.recall(work / spill.JOB).target
+    except afar.AwayError:
+        raise
     except (OSError, ReadError):
         return False
     return other != target and other.parent.exists()

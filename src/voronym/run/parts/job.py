@@ -18,7 +18,7 @@ from voronym.errors import VoronymError, hint, speaking
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run.parts import spill, store
-from voronym.run.parts.afar import is_afar, path_of
+from voronym.run.parts.afar import exists, is_afar, path_of
 from voronym.run.parts.coding import Coding
 from voronym.run.parts.source import Dataset
 from voronym.run.parts.texts import Layout
@@ -49,6 +49,8 @@ class ShortOfMemoryError(VoronymError):
 
 Stage = Callable[["Job", Any], Any]
 STAGES: dict[str, Stage] = {}
+_DECIDED: set[str] = set()
+"""Decisions seen in stores: they stay as long as their folder, and a store takes its time to answer."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,12 @@ class Job:
 
     def decided(self, name: str) -> bool:
         """Whether a decision is written down."""
-        return (self.work / f"{name}.json").exists()
+        path = self.work / f"{name}.json"
+        if not is_afar(path):
+            return path.exists()
+        if str(path) not in _DECIDED and exists(path):
+            _DECIDED.add(str(path))
+        return str(path) in _DECIDED
 
     @property
     def dataset(self) -> Dataset:
@@ -282,7 +289,7 @@ def perform(work: str, name: str, number: int) -> Any:
     folder = path_of(work)
     check_ours(folder)
     path = answer_path(folder, name, number)
-    if path.exists():
+    if exists(path):
         return spill.recall(path)
     job: Job = recalled(folder / spill.JOB)
     try:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from voronym.errors import SchemaError, VoronymError
 from voronym.run.parts import spill
+from voronym.run.parts.afar import exists
 from voronym.run.parts.coding import PERSON, Coding, closed
 from voronym.run.parts.cuts import Tree, grow
 from voronym.run.parts.job import SAMPLE, Job, stage
@@ -134,7 +135,7 @@ def cut(job: Job, number: int) -> dict[str, Any]:
     samples = []
     for piece in range(job.pieces):
         path = job.path("scan", piece, "json")
-        if not path.exists():
+        if not exists(path):
             continue
         known, counts, sample, here = spill.recall(path)
         name = data.parts[min(piece, len(data.parts) - 1)].name

@@ -16,6 +16,7 @@ import polars as pl
 from voronym.dossier.counts import Distribution, bin_edges, categories, counts_in
 from voronym.evaluate.pair import numbers, plain
 from voronym.run.parts import spill
+from voronym.run.parts.afar import exists
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.pieces import read_piece
 from voronym.run.parts.writing import file_of, read_back
@@ -34,7 +35,7 @@ Edges = tuple[list[float] | None, list[float] | None]
 
 def released(job: Job, number: int) -> Table | None:
     """Read a written file as a reader would; None if it does not exist."""
-    if not file_of(job, number).exists():
+    if not exists(file_of(job, number)):
         return None
     frame = read_back(job, number, ())
     return Table.of(frame, job.recipe.schema, only=frame.columns)
@@ -63,7 +64,7 @@ def draw(job: Job, which: tuple[int, int]) -> int:
 def drawn(job: Job, side: int, tasks: int) -> Table:
     """Return the sample."""
     paths = [job.path(f"drawn@{side}", number, "json") for number in range(tasks)]
-    frames = [spill.recall(path) for path in paths if path.exists()]
+    frames = [spill.recall(path) for path in paths if exists(path)]
     frame = pl.concat(frames, how="vertical_relaxed")
     return Table.of(frame, job.recipe.schema, only=frame.columns)
 

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import InputError, MissingExtraError, ReadError, SchemaError
-from voronym.run.parts.afar import readable
+from voronym.run.parts.afar import readable, size_of
 from voronym.run.parts.database import is_database
 from voronym.table.frame import listing
 from voronym.table.read import read
@@ -207,7 +207,7 @@ def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset
             ) from None
         fixed = tuple((column, int(text) if column in whole else text) for column, text in given)
         here |= {column: pl.Int64 if isinstance(value, int) else pl.String for column, value in fixed}
-        size += file.stat().st_size
+        size += size_of(file)
         if not first:
             first, types = name, {column: _simple_type(kind) for column, kind in here.items()}
         else:
@@ -305,7 +305,7 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
                 )
                 table = arrow().Table.from_batches([next(few)])
         frame = pl.from_arrow(table)
-    except (arrow().ArrowInvalid, OSError, ValueError, pl.exceptions.PolarsError) as error:
+    except (arrow().ArrowInvalid, OSError, ValueError, IndexError, pl.exceptions.PolarsError) as error:
         raise ReadError(f"{part.name!r} could not be read ({type(error).__name__}): is it whole?") from None
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table, not a column
     if len(stored) == 0:

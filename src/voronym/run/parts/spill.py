@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from voronym.errors import WriteError, hint
 from voronym.run.parts import afar, store
 from voronym.run.parts.source import arrow
+from voronym.table.write import system_reason
 
 Ints = NDArray[np.int64]
 
@@ -34,20 +35,28 @@ JOB = "job.json"
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Yield a temporary path that becomes ``path`` when complete, unless that exists already."""
-    if afar.is_afar(path):
-        with afar.written(path) as temporary:
+    away = afar.is_afar(path)
+    try:
+        with afar.written(path) if away else _linked(path) as temporary:
             yield temporary
-        return
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = system_reason(error)
+        if reason is None and not isinstance(error, OSError):
+            raise
+        place = "the folder for temporary files" if away else "the work folder"
+        raise WriteError(
+            f"{place} cannot take more: {reason or type(error).__name__}; free some space, or name another "
+            f"folder with {hint('work')}. Nothing was released"
+        ) from None
+
+
+@contextlib.contextmanager
+def _linked(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         temporary.touch(0o600)
         yield temporary
         _named(temporary, path)
-    except OSError as error:
-        raise WriteError(
-            f"the work folder cannot take more: {error.strerror or type(error).__name__}; free some space, "
-            f"or name another folder with {hint('work')}. Nothing was released"
-        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -133,4 +142,4 @@ def keep(path: Path, value: Any) -> None:
 
 def recall(path: Path) -> Any:
     """Read an object that `keep` wrote."""
-    return unpacked(path.read_bytes())
+    return unpacked(afar.content(path))

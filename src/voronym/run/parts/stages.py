@@ -10,7 +10,7 @@ from typing import Any
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.run.parts import spill
-from voronym.run.parts.afar import held, is_afar
+from voronym.run.parts.afar import asked, discard, held, is_afar, size_of
 from voronym.run.parts.job import Job, answer_path
 from voronym.run.parts.outcome import spoken
 from voronym.run.parts.runners import RUNNERS, Runner
@@ -70,7 +70,8 @@ class Stages:
             self._all = self._done + weight + WEIGHTS["write"]
         answers: dict[int, Any] = {}
         left = []
-        done = {path.name for path in work.glob(f"{name}-*.done")}
+        with asked(work):
+            done = {path.name for path in work.glob(f"{name}-*.done")}
         for number in range(tasks):
             path = answer_path(work, name, number)
             if path.name in done:
@@ -140,7 +141,7 @@ class Stages:
         """Remove files that all readers have read."""
         for path in self.job.paths(name, tasks):
             with contextlib.suppress(OSError):
-                size = path.stat().st_size
-                path.unlink()
+                size = size_of(path)
+                discard(path)
                 self.course.bytes_spilled += size
                 self._there = max(self._there - size, 0)

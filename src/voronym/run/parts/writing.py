@@ -16,7 +16,7 @@ from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
 from voronym.privacy.base import beyond_sizes
 from voronym.run.parts import counting, spill
-from voronym.run.parts.afar import here
+from voronym.run.parts.afar import exists, here, size_of
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.learn import judged_counts
@@ -41,6 +41,11 @@ def read_back(job: Job, number: int, keys: Sequence[str]) -> pl.DataFrame:
         if layout.text:
             return read_again(read(path, **layout.reading()), kept_names(job), keys)
         return pl.read_parquet(path, hive_partitioning=False, glob=False)
+
+
+def _digest(path: Path) -> str:
+    with here(path) as file:
+        return digest_of(file)
 
 
 def kept_names(job: Job) -> list[str]:
@@ -115,16 +120,15 @@ def write(job: Job, number: int) -> dict[str, int]:
     layout = job.layout
     with spill.whole(file_of(job, number)) as temporary:
         guarded = layout.write(clean, temporary)
-    return {"rows": len(clean), "bytes": file_of(job, number).stat().st_size, "guarded": guarded}
+    return {"rows": len(clean), "bytes": size_of(file_of(job, number)), "guarded": guarded}
 
 
 @stage("sort")
 def sort(job: Job, number: int) -> dict[str, Any]:
     """Read a written file back, and send its rows to buckets by their keys."""
     path = file_of(job, number)
-    if not path.exists():
+    if not exists(path):
         return {"rows": 0, "columns": None, "sealed": {}}
-    sealed = {path.name: digest_of(path)}  # before it is read: the counted file is the one that gets the name
     schema, buckets = job.recipe.schema, int(job.recall("buckets"))
     weighed = [model.weights for model in job.recipe.required]
     also = [*(schema.confidential if job.judged or job.report else ())]
@@ -132,8 +136,9 @@ def sort(job: Job, number: int) -> dict[str, Any]:
     columns = [*schema.keys, *(name for name in also if name not in schema.keys)]
     layout = job.layout
     with here(path) as file:
+        sealed = {path.name: digest_of(file)}  # before it is read: the counted file gets the name
         frame, names = layout.read(file, kept_names(job), columns)
-    if job.path("units", number).exists():
+    if exists(job.path("units", number)):
         beside = spill.gather([job.path("units", number)], 0, 1)[0]
         frame = frame.with_columns(beside.get_columns())
         columns += beside.columns
@@ -144,7 +149,7 @@ def sort(job: Job, number: int) -> dict[str, Any]:
 @stage("count")
 def count(job: Job, number: int) -> dict[str, Any]:
     """Count the records behind each combination of keys in a bucket, and measure the models there."""
-    paths = [path for path in job.paths("sorted", int(job.recall("files"))) if path.exists()]
+    paths = [path for path in job.paths("sorted", int(job.recall("files"))) if exists(path)]
     frames = spill.gather(paths, number, number + 1)
     if not frames:
         return counting.nothing()
@@ -166,16 +171,16 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
     """Measure all models on the written files in one task, with only the columns they need."""
     del number
     recipe = job.recipe
-    numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]
+    numbers = [number for number in range(int(job.recall("files"))) if exists(file_of(job, number))]
     paths = [file_of(job, number) for number in numbers]
-    sealed = {path.name: digest_of(path) for path in paths}
+    sealed = {path.name: _digest(path) for path in paths}
     frames = [read_back(job, number, recipe.schema.keys) for number in numbers]
     frame = pl.concat(frames, how="vertical_relaxed")
     schema = job.released_schema
     kept = [name for name in frame.columns if name in schema and schema[name].role != "identifier"]
     table = Table.of(frame.select(kept), schema, only=kept)
     beside = [spill.gather([job.path("units", number)], 0, 1)[0] for number in numbers
-              if job.path("units", number).exists()]  # fmt: skip
+              if exists(job.path("units", number))]  # fmt: skip
     if beside:
         units = pl.concat(beside)
         known = {what: closed(units[name]) for what, name in UNITS.items() if name in units.columns}
