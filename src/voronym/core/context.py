@@ -58,6 +58,9 @@ class Context:
     started : float, optional
         The time when the work began, by `voronym.core.clock.now`, if that was earlier: the limit counts from
         it.
+    stands_for : int
+        The number of records of a larger table, if the work is on a sample of it: methods then search as they
+        do for that table.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Context:
         threads: int | None = None,
         started: float | None = None,
         device: str = "cpu",
+        stands_for: int = 0,
     ) -> None:
         if progress is not None and not callable(progress):
             raise InputError("progress must be a function that takes a Progress")
@@ -88,7 +92,7 @@ class Context:
         self._until: float | None = None  # when work without a deadline of its own is over all the same
         self._strict = False  # whether work that must be whole ends then, too
         self._whole = Whole(progress)
-        self._whole.device = device
+        self._whole.device, self._whole.stands_for = device, stands_for
         self._stage, self._from, self._to = "working", 0.0, 1.0
 
     # -- parts ---------------------------------------------------------------------------------------------
@@ -168,6 +172,11 @@ class Context:
     def device(self) -> str:
         """The device for kernels that exist for the GPU, too: "cpu" or "cuda"."""
         return self._whole.device
+
+    @property
+    def stands_for(self) -> int:
+        """The number of records of the table that this work is on a sample of; 0 if it is on all of it."""
+        return self._whole.stands_for
 
     @property
     def notes(self) -> list[str]:
