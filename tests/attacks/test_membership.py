@@ -69,6 +69,30 @@ def test_a_release_about_nobody_tells_nobody():
     assert abs(np.mean(means) - 0.5) < 0.02
 
 
+def test_threads_change_nothing():
+    there = scene(people(np.random.default_rng(3), 120), as_it_is)
+    alone, both = (ATTACKS["membership"].run(there, Context(seed=0, threads=many)) for many in (1, 2))
+    assert alone == both
+
+
+def test_a_half_is_searched_like_the_whole_table(monkeypatch):
+    """A small sample would be searched longer, and a large release by pairs of groups."""
+    from voronym import intruder
+
+    table = people(np.random.default_rng(4), 120)
+    release = vr.anonymize(table, **ROLES, k=3, method="mdav")
+    sizes = []
+    made = intruder.make_release
+
+    def noting(half, recipe, ctx):
+        sizes.append((half.n, ctx.stands_for))
+        return made(half, recipe, ctx)
+
+    monkeypatch.setattr(intruder, "make_release", noting)
+    vr.attack(release, attacks=["membership"])
+    assert set(sizes) == {(60, 120)}
+
+
 def test_control_people_tell_the_same():
     rng = np.random.default_rng(2)
     table, strangers = people(rng, 300), people(rng, 300)

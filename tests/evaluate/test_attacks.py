@@ -66,6 +66,16 @@ def test_blocks_change_nothing(monkeypatch):
     assert messages[-1].done > 0.99
 
 
+@given(releases())
+def test_released_points_in_blocks_change_nothing(release):
+    """Ties between points of different blocks count as ties."""
+    X, Y, truth = release
+    whole = record_linkage(X, Y, truth=truth)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacks, "_ROWS", 3)
+        assert record_linkage(X, Y, truth=truth) == whole
+
+
 def test_a_copy_is_linked_and_a_k_anonymous_table_at_most_one_in_k():
     X = np.random.default_rng(2).standard_normal((60, 3))
     assert record_linkage(X, X, truth=np.arange(60)).rate.value == 1.0

@@ -11,6 +11,7 @@ import pytest
 import voronym as vr
 from voronym.core import clock
 from voronym.core.context import Context
+from voronym.intruder import rerun_of
 from voronym.methods.auto import solve
 from voronym.problem import Problem
 from voronym.space.published import PublishedPoints
@@ -143,3 +144,32 @@ def test_a_short_descent_by_means_comes_before_what_groups_publish(monkeypatch):
     vr.anonymize(people, keys=["age", "weight", "sex"], k=4)
     assert [means for means, _ in costs] == [True, False]
     assert costs[0][1] < 0.97
+
+
+@pytest.mark.parametrize(
+    ("whole", "ways"),
+    [
+        (0, [("_anneal", None), ("_anneal", None)]),
+        (auto_module.FEW + 1, [("_anneal", auto_module.GLANCE), ("_anneal", None)]),
+        (auto_module.QUICK + 1, [("_pairs", None)]),
+    ],
+)
+def test_a_sample_is_searched_like_the_table_it_stands_for(monkeypatch, whole, ways):
+    """What an intruder makes of a sample is made as the release was."""
+    people = vr.datasets.hospital(60, seed=3).select("age", "weight", "sex")
+    release = vr.anonymize(people, keys=people.columns, k=3)
+    used = []
+
+    def watched(name):
+        plain = getattr(auto_module, name)
+
+        def call(*given):
+            used.append((name, given[3] if len(given) > 3 else None))
+            return plain(*given)
+
+        monkeypatch.setattr(auto_module, name, call)
+
+    watched("_anneal")
+    watched("_pairs")
+    rerun_of(release.recipe, whole)(release._evidence.table)
+    assert used == ways

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -20,8 +21,9 @@ from voronym.attacks.smooth import Smoother
 from voronym.core.context import Context
 from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
-from voronym.evaluate.attacks import link
+from voronym.evaluate.attacks import equal_points, link, link_classes
 from voronym.evaluate.pair import numbers
+from voronym.table.classes import Classes, equivalence_classes
 
 LEAST = 20
 """Smallest number of people to learn from."""
@@ -51,11 +53,13 @@ def columns(scene: Scene, ctx: Context) -> Found:
     half = order[: min(len(order) // 2, MOST_LEARNED)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
     result, predicted = KeyPrediction.learn(scene, X, Y, half)
-    own = scene.links[targets]
-    credit, near, classes = link(X[targets] @ result.spread, predicted, own, ctx)
+    own, classes = scene.links[targets], predicted.classes(scene.point_classes)
+    credit, near = link_classes(X[targets] @ result.spread, predicted.of, classes, own, ctx)
     right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
     ranks = Ranks.learn(scene, X, half)
-    if ranks is not None and ranks.right > _tried(X[half] @ result.spread, predicted[scene.links[half]], ctx):
+    if ranks is not None and ranks.right > _tried(
+        X[half] @ result.spread, predicted.of(scene.links[half]), ctx
+    ):
         rest = order[len(order) // 2 :]
         matched = ranks.match(scene, X, rest)
         place = {int(person): at for at, person in enumerate(rest)}
@@ -64,8 +68,9 @@ def columns(scene: Scene, ctx: Context) -> Found:
             1.0,
             f"order of {ranks.column!r}",
         )
-    del predicted  # as large as all keys
-    bare, near_bare, _ = link(X[targets] @ result.spread_keys, result.from_keys(Y), own, ctx, scene.classes)
+    bare, near_bare = link_classes(
+        X[targets] @ result.spread_keys, lambda rows: result.from_keys(Y[rows]), scene.classes, own, ctx
+    )
     names = list(result.tells)
     return judge(
         right,
@@ -179,10 +184,10 @@ class KeyPrediction:
         return np.asarray(result)
 
     @classmethod
-    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[KeyPrediction, Floats]:
+    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[KeyPrediction, Predicted]:
         """Learn from the people in ``half``, whose released rows are known.
 
-        The second result is the prediction for every released row, in units of its error.
+        The second result predicts the keys of any released row, in units of its error.
         """
         rows, truth = scene.links[half], X[half]
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
@@ -193,11 +198,11 @@ class KeyPrediction:
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         p = shared.shape[1]
         spread = _whitening(truth - normal.fitted(every))
-        predicted = Y @ (every[1:p] @ spread)
-        predicted += every[0] @ spread
-        for weight, entry in zip(every[p:], smooth.values(), strict=True):
-            for j, guesses in enumerate(((entry.guesses * weight) @ spread).T):
-                predicted[:, j] += guesses[entry.place]
+        told = [
+            ((item.guesses * weight) @ spread, item.place)
+            for weight, item in zip(every[p:], smooth.values(), strict=True)
+        ]
+        predicted = Predicted(Y, every[1:p] @ spread, every[0] @ spread, told)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
         result = cls(
@@ -208,6 +213,35 @@ class KeyPrediction:
             {name: of[int(gains[name].argmax())] for name in strong},
         )
         return result, predicted
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """The predicted keys of released rows, computed for some rows at a time: all are as large as the keys.
+
+    ``matrix`` and ``constant`` turn published keys ``Y`` into predictions; ``told`` has for each other column
+    what each of its places adds, and the place of every row.
+    """
+
+    Y: Floats
+    matrix: Floats
+    constant: Floats
+    told: list[tuple[Floats, Ints]]
+
+    def of(self, rows: Ints) -> Floats:
+        """Return the predictions for some rows."""
+        result = self.Y[rows] @ self.matrix
+        result += self.constant
+        for guesses, place in self.told:
+            result += guesses[place[rows]]
+        return np.asarray(result)
+
+    def classes(self, known: Classes | None) -> Classes:
+        """Return the classes of rows with equal predictions, from those with equal keys if they are known."""
+        labels = (equal_points(self.Y) if known is None else known).labels
+        columns = [labels, *(equal_points(guesses).labels[place] for guesses, place in self.told)]
+        frame = pl.DataFrame({f"x{j}": column for j, column in enumerate(columns)})
+        return equivalence_classes(nw.from_native(frame, eager_only=True), frame.columns)
 
 
 @dataclass(frozen=True, eq=False)

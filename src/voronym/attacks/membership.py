@@ -303,20 +303,22 @@ def _halves(scene: Scene, ctx: Context) -> Trials:
     for pair in range(pairs):
         inside[2 * pair] = ctx.rng.permutation(len(chosen)) < len(chosen) // 2
         inside[2 * pair + 1] = ~inside[2 * pair]
-    made: dict[str, list[Floats]] = {}
-    for number, here in enumerate(inside):
-        ctx.tell(number / len(inside), whole=True)
+
+    def seen_of(here: Bools) -> dict[str, Floats]:
+        """Make the release of a half, and return the signals of everybody."""
         try:
             released = as_frame(rerun(people.rows(np.flatnonzero(here[whose]))))
         except VoronymError as error:
             raise Inapplicable(f"no release can be made of half of the people: {error}") from None
         kept = [name for name in released.columns if name in frame.columns]
         there = Scene.of(released.select(kept), table.schema, original=frame, own=_unknown([frame[:, 0]]))
-        quiet = ctx.part(number / len(inside), (number + 1) / len(inside))
-        for name, element in _signals(there, quiet).items():
-            sums = np.bincount(whose, element, len(chosen))
-            made.setdefault(name, []).append(sums / np.bincount(whose, minlength=len(chosen)))
-    signals = {name: np.array(item) for name, item in made.items()}
+        return {
+            name: np.bincount(whose, element, len(chosen)) / np.bincount(whose, minlength=len(chosen))
+            for name, element in _signals(there, ctx).items()
+        }
+
+    made = ctx.map(seen_of, list(inside))
+    signals = {name: np.array([seen[name] for seen in made]) for name in made[0]}
     signals |= {f"{name}, compared": _compared(entry, inside) for name, entry in signals.items()}
     return Trials(signals, inside, np.arange(len(chosen)), len(chosen) // 2)
 

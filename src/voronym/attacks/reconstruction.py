@@ -146,13 +146,13 @@ def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context
     for cell in cells:
         place.append(turns.get(cell.name, 0))
         turns[cell.name] = place[-1] + 1
-    begun = now()
+    begun, some = now(), len(turns)  # of each column
     done: list[Fits] = []
-    for at in np.argsort(place, kind="stable"):
-        if len(done) >= len(turns) and now() - begun > seconds:
-            break
-        done.append(tool.fits(cells[at]))
-        ctx.tell(len(done) / len(cells), whole=True)
+    ordered = [cells[at] for at in np.argsort(place, kind="stable")]
+    while len(done) < len(cells) and (not done or now() - begun < seconds):
+        part = ctx.part(len(done) / len(cells), (len(done) + some) / len(cells))
+        done += part.map(tool.fits, ordered[len(done) : len(done) + some])
+        some = ctx.threads
     return done
 
 

@@ -48,6 +48,9 @@ class Context(Scope):
     started : float, optional
         The time when the work began, by `voronym.core.clock.now`, if that was earlier: the limit counts from
         it.
+    stands_for : int
+        The number of records of a larger table, if the work is on a sample of it: methods then search as they
+        do for that table.
 
     Examples
     --------

@@ -7,7 +7,9 @@ imports. So `import voronym` and a small release load none of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
+from threading import Thread
 from typing import Any
 
 
@@ -45,3 +47,20 @@ def module(name: str) -> Any:
     True
     """
     return Later(name)
+
+
+def ahead(name: str) -> Thread:
+    """Import a module in the background, while kernels and solvers work; if it is lacking, do nothing.
+
+    Examples
+    --------
+    >>> ahead("math").join()
+    """
+
+    def load() -> None:
+        with suppress(ImportError):
+            import_module(name)
+
+    thread = Thread(target=load, name=f"importing {name}", daemon=True)
+    thread.start()
+    return thread

@@ -48,7 +48,7 @@ class Whole:
         self.halt = Event()  # a block failed: the others need not go on
         self.thread = local()  # whether this one works on a block
         self.shown, self.stage = 0.0, ""
-        self.device, self.notes = "cpu", list[str]()
+        self.device, self.notes, self.stands_for = "cpu", list[str](), 0
 
     def mark(self) -> None:
         """Remember that the thread that calls this works on blocks."""

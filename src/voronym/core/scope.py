@@ -28,6 +28,7 @@ class Scope:
         threads: int | None = None,
         started: float | None = None,
         device: str = "cpu",
+        stands_for: int = 0,
     ) -> None:
         if progress is not None and not callable(progress):
             raise InputError("progress must be a function that takes a Progress")
@@ -38,7 +39,7 @@ class Scope:
         self._until: float | None = None  # when work without a deadline of its own is over all the same
         self._strict = False  # whether work that must be whole ends then, too
         self._whole = Whole(progress)
-        self._whole.device = device
+        self._whole.device, self._whole.stands_for = device, stands_for
         self._stage, self._from, self._to = "working", 0.0, 1.0
 
     # -- parts ---------------------------------------------------------------------------------------------
@@ -116,6 +117,11 @@ class Scope:
     def device(self) -> str:
         """The device for kernels that exist for the GPU, too: "cpu" or "cuda"."""
         return self._whole.device
+
+    @property
+    def stands_for(self) -> int:
+        """The number of records in the table of which this work takes a sample; 0 if it takes all of it."""
+        return self._whole.stands_for
 
     @property
     def notes(self) -> list[str]:

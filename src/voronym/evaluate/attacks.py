@@ -32,6 +32,7 @@ _BLOCK = 256  # targets looked up between two questions whether to go on
 _TREE = 8  # coordinates beyond which a k-d tree may look at nearly every point, one by one
 _TRIED = 16  # targets looked up in both ways, to see which is faster
 _AT_ONCE = 4_000_000  # distances held at a time
+_ROWS = 131_072  # released points held at a time: with many categories, all of them fill the memory
 _Search = Callable[[NDArray[np.float64]], list[NDArray[np.int64]]]
 _TIE = 1e-9  # relative: distances this close are the same distance, computed in another order
 
@@ -188,18 +189,71 @@ def link(
         One over the number of nearest records; whether the person's own record is among them (False if
         unknown); and the classes of equal released records.
     """
-    groups = _classes(Y) if classes is None else classes
-    search, block = _search(Y[groups.first], X)
+    groups = equal_points(Y) if classes is None else classes
+    return *link_classes(X, lambda rows: Y[rows], groups, own, ctx), groups
+
+
+def link_classes(
+    X: NDArray[np.float64],
+    points: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    groups: Classes,
+    own: NDArray[np.int64] | None,
+    ctx: Context,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Find the nearest records as `link` does, with a function that returns the points of some rows.
+
+    Only a block of points is in memory at a time.
+    """
+    first = groups.first
+    closest = [_Closest() for _ in X]
+    for start in range(0, len(first), _ROWS):
+        here = points(first[start : start + _ROWS])
+        search, block = _search(here, X)
+        part = ctx.part(start / len(first), min(1.0, (start + _ROWS) / len(first)))
+        part.map(partial(_look, X, here, start, search, block, closest), range(0, len(X), block))
     credit, near = np.empty(len(X)), np.zeros(len(X), bool)
+    for at, result in enumerate(closest):
+        nearest = result.nearest()
+        credit[at] = 1.0 / int(groups.sizes[nearest].sum())
+        if own is not None:
+            near[at] = own[at] >= 0 and groups.labels[own[at]] in nearest
+    return credit, near
 
-    def attack(start: int) -> None:
-        for at, nearest in enumerate(search(X[start : start + block]), start):
-            credit[at] = 1.0 / int(groups.sizes[nearest].sum())
-            if own is not None:
-                near[at] = own[at] >= 0 and groups.labels[own[at]] in nearest
 
-    ctx.map(attack, range(0, len(X), block))
-    return credit, near, groups
+class _Closest:
+    """The nearest points of a target in the blocks seen so far, with their distances."""
+
+    def __init__(self) -> None:
+        self._places: list[NDArray[np.int64]] = []
+        self._distances: list[NDArray[np.float64]] = []
+        self._reach = np.inf
+
+    def add(self, places: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+        """Take the nearest points of a block."""
+        least = float(distances.min())
+        if least <= self._reach:
+            self._places.append(places)
+            self._distances.append(distances)
+            self._reach = min(self._reach, least * (1.0 + _TIE))
+
+    def nearest(self) -> NDArray[np.int64]:
+        """Return the nearest points of all blocks."""
+        distances = np.concatenate(self._distances)
+        return np.asarray(np.concatenate(self._places)[distances <= self._reach], np.int64)
+
+
+def _look(
+    X: NDArray[np.float64],
+    points: NDArray[np.float64],
+    before: int,
+    search: _Search,
+    block: int,
+    closest: list[_Closest],
+    start: int,
+) -> None:
+    """Search a block of points for some targets; ``before`` is the number of points in earlier blocks."""
+    for at, some in enumerate(search(X[start : start + block]), start):
+        closest[at].add(before + some, np.sqrt(((points[some] - X[at]) ** 2).sum(axis=1)))
 
 
 def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Search, int]:
@@ -230,13 +284,13 @@ def nearest_released(
 ) -> NDArray[np.int64]:
     """Return the nearest released row of each original; the first one in a tie."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
-    classes = _classes(Y) if classes is None else classes
+    classes = equal_points(Y) if classes is None else classes
     tree = cKDTree(Y[classes.first])
     blocks = ctx.map(lambda start: tree.query(X[start : start + _BLOCK])[1], range(0, len(X), _BLOCK))
     return np.asarray(classes.first[np.concatenate(blocks)], dtype=np.int64)
 
 
-def _classes(Y: NDArray[np.float64]) -> Classes:
+def equal_points(Y: NDArray[np.float64]) -> Classes:
     """Return the classes of equal released records."""
     hashes = np.zeros(len(Y), np.uint64)
     for values in Y.T:

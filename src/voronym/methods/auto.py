@@ -81,7 +81,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         proven = prove(problem, ctx, kind="exact")
         if proven.partition is not None:
             return proven.partition, proven
-    if n > (QUICK if flat else MIDDLE):
+    if max(n, ctx.stands_for) > (QUICK if flat else MIDDLE):
         return _pairs(problem, ctx), None
     start = METHODS[problem.records.begin or "mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
@@ -118,11 +118,11 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
 
     First minimise the loss of means for a while; the loss as published needs most of the search.
     """
-    means = Problem(records.plain(), problem.k)
-    if problem.n > QUICK:
+    means, many = Problem(records.plain(), problem.k), max(problem.n, ctx.stands_for)
+    if many > QUICK:
         return _pairs(problem, ctx), None
     if not ctx.timed:
-        if problem.n <= FEW or means.X.shape[1] == 1:  # of one column the optimum is known
+        if many <= FEW or means.X.shape[1] == 1:  # of one column the optimum is known
             best = solve(means, ctx.part(0.0, 0.2))[0]
         else:
             start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.05))
@@ -145,7 +145,8 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     dear = problem.records.points is None or problem.weights is not None
     most = DEAR if dear else VISITS
     share = VISITED if isinstance(problem.records, PublishedPoints) and not ctx.timed else 1.0
-    each = min(share * options.sweeps, most * problem.k / problem.n)  # type: ignore[attr-defined]
+    many = max(problem.n, ctx.stands_for)
+    each = min(share * options.sweeps, most * problem.k / many)  # type: ignore[attr-defined]
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 

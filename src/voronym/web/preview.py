@@ -37,6 +37,8 @@ SEEN = 0.01
 SEARCHED = 2_000
 """Up to this number of rows, other k are tried with the chosen method instead of a quick one."""
 SIZES = (3, 5, 10, 20)
+LOOK = 2.0
+"""Most seconds of a search at another k, if the release has a time limit."""
 BY_PARTS = tuple(name for name, declared in DECLARED.items() if declared.purpose == PARTS)
 """Choices about runs over parts; a preview in memory ignores them."""
 LATER = ("learned-guess",)
@@ -82,9 +84,8 @@ def preview(
     whole_given = {**chosen.choices, "models": split_models(chosen.models)}
     given = {name: value for name, value in whole_given.items() if name not in (*MONTHLY, *BY_PARTS)}
     many = len(frame) if rows is None else rows
-    hasty = given
-    if chosen.method == "auto":  # a quick look must not spend the time limit at every k
-        hasty = {name: value for name, value in given.items() if name != "time_limit"} | {"method": "mdav"}
+    brief = _brief(given, chosen.method)
+    hasty = {**brief, "method": "mdav"} if chosen.method == "auto" else brief
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = frame if everything else sampled(frame, chosen, MANY, SAMPLE)
     tell({"sample": {"rows": len(rest), "of": many}})
@@ -97,7 +98,7 @@ def preview(
         check()
         tell({"shown": {**known, **risks(release, check, whole=whole)}})
 
-    if len(first) < len(frame) or hasty is not given:
+    if len(first) < len(frame) or hasty != given:
         made = _try(first, hasty, chosen.k, check)
         if made is not None:
             tell({"point": _point(chosen.k, made, exact=False)})
@@ -131,10 +132,10 @@ def preview(
     between = None if whole else expected(guess, _loss(final), len(rest), many)
     if between is not None:
         tell({"between": between})
-    for k in sizes if len(rest) <= SEARCHED and hasty is not given else ():
-        made = _try(rest, given, k, check)
+    for k in sizes if len(rest) <= SEARCHED and hasty != brief else ():
+        made = _try(rest, brief, k, check)
         if made is not None:
-            tell({"point": _point(k, made, exact=whole)})
+            tell({"point": _point(k, made, exact=whole and brief == given)})
     return final, whole
 
 
@@ -160,6 +161,14 @@ def expected(
     slope = float(np.polyfit(np.log(list(tried)), np.log(list(tried.values())), 1)[0])
     low = 0.5 * loss * (sample / rows) ** max(slope, 0.0)
     return low if low >= SEEN else 0.0, max(1.1 * loss, SEEN)
+
+
+def _brief(given: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """Return the choices for a look at some k: only the release itself may spend its time limit."""
+    limit = given.get("time_limit")
+    if method == "auto":  # whose search ends by itself
+        return {name: value for name, value in given.items() if name != "time_limit"}
+    return {**given, "time_limit": min(limit, LOOK)} if isinstance(limit, (int, float)) else dict(given)
 
 
 def _by_k(chosen: Settings) -> bool:
