@@ -1,19 +1,18 @@
 """The privacy-distortion function, and the randomised rules that reach it. Risk is in nats.
 
 ``function``  `privacy_distortion`, the entry point
-``alphabet``  the finite problem and its certificate; ``interior``, ``mirror`` and ``perfect`` solve it, with
-              the linear algebra of ``blocks``; ``columns`` leaves letters out
+``alphabet``  the finite problem and its certificate; ``interior``, ``mirror`` and ``perfect`` solve it
+``blocks``    linear algebra of these solvers; ``columns`` leaves letters out
 ``base``      the result: a channel that perturbs data and knows its distortion D and its risk I(W; X̂)
 ``worst``     limits on every published letter instead of their mean, by ``cones``
 ``crowded``   a limit on information, and k people on average behind each letter
 ``seeing``    rules that see w
 ``gaussian``  the same for normal data, by ``logdet``
-``bounds``    bounds on the least risk: in closed form (``waterfill``), by optimisation, and for any law by
-              ``regression``
+``bounds``    bounds on the least risk: closed form (``waterfill``), optimisation, any law (``regression``)
 ``limits``    bounds for a table without assumptions, and the risks that rules reach on it
 ``pram``      randomise categorical columns; analysts can correct for it on average
-``release``   mask the keys of a table by ``rules``; ``measured`` has the information that remains, and
-              ``published`` the publishable form of the rules
+``release``   mask the keys of a table by ``rules``; ``published`` has the publishable form of the rules
+``measured``  the information that remains
 
 ``risk_bits`` gives the risk in bits.
 """

@@ -6,8 +6,8 @@
 ``manhattan``    the sum of absolute differences, and the median
 ``sphere``       places on the globe, and the direction of their mean
 ``graph``        vertices with their shortest paths, and the vertex of least cost
-``mixed``        records whose columns have their own metrics (``metrics``, ``field``, ``mapping``), and the
-                 medoid (``medoid``)
+``mixed``        records whose columns have their own metrics (``metrics``, ``field``, ``mapping``)
+``medoid``       the centre of such records
 
 The cells of a quantizer are convex for the squared Euclidean distance, by proof, and for `Mahalanobis`, which
 is the same after a linear map. In the other spaces cells need not be convex.
