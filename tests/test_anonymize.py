@@ -114,7 +114,7 @@ def test_a_recipe_excludes_other_arguments():
         {"keys": ["age"]},
         {"drop_undeclared": True},
     ):
-        with pytest.raises(vr.InputError, match="give it alone"):
+        with pytest.raises(vr.InputError, match="use it without"):
             vr.anonymize(patients(), recipe=recipe, **text)
 
 

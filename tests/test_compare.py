@@ -100,7 +100,7 @@ def test_plain_data_has_points_and_curves_only_where_they_were_asked_for():
     ("options", "message"),
     [
         ({"risk": "magic"}, "no risk is called 'magic'"),
-        ({"confidential": ["b"]}, "'mutual-information' alone"),
+        ({"confidential": ["b"]}, "only the risk 'mutual-information'"),
         ({"risk": "mutual-information"}, "one confidential column at a time; name one$"),
         ({"risk": "mutual-information", "confidential": ["b", "c"]}, "name one of 'b', 'c'"),
         ({"risk": "mutual-information", "confidential": ["z"]}, "z"),

@@ -134,7 +134,7 @@ def attack(
 def expose(release: Release, progress: ProgressCallback | None = None) -> None:
     """Add the results of the attacks `membership` and `reconstruction` to a release.
 
-    They are those of `attack`, on a sample and within seconds; call `attack` for more exact figures.
+    The attacks run as in `attack`, but on a sample, within seconds; call `attack` for more exact figures.
     Earlier results stay. Without the original in memory nothing is added.
     """
     made = () if release.exposure is None else release.exposure.outcomes

@@ -45,7 +45,7 @@ def learned(scene: Scene):
 def at_once(predicted, Y):
     """Predict every row in one array."""
     result = Y @ predicted.matrix + predicted.constant
-    for guesses, place in predicted.told:
+    for guesses, place in predicted.terms:
         result = result + guesses[place]
     return result
 

@@ -39,7 +39,7 @@ def test_the_contract_accepts_a_fine_one():
         (toy(replace(FINE, low=0.05)), "pure noise"),
         (toy(replace(FINE, people=0)), "nobody"),
         (toy(replace(FINE, says="secret-ill-1 is it.")), "shows a value"),
-        (toy(replace(FINE, says="no sentence")), "no sentence"),
+        (toy(replace(FINE, says="no sentence")), "must be a sentence"),
         (toy(FINE, cost="seconds"), "request to cancel"),
         (toy(FINE, level=9), "what the intruder knows"),
         (toy(FINE, knows=""), "what the intruder knows"),

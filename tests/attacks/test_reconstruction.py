@@ -92,7 +92,7 @@ def test_a_method_that_draws_is_not_made_again():
     def draws(table: Table) -> pl.DataFrame:
         return table.frame.to_native().with_columns(age=pl.Series(rng.normal(size=table.n)))
 
-    with pytest.raises(vr.errors.InputError, match="draws afresh"):
+    with pytest.raises(vr.errors.InputError, match="the method is random"):
         run(draws)
 
 

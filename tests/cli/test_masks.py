@@ -109,7 +109,7 @@ def test_options_may_stand_before_the_table(voronym, tmp_path):  # noqa: F811
     assert vr.Recipe.load(tmp_path / "r.toml").options == {"gamma": 0.5}
     code, _, err = voronym("anonymize", "patients.csv", "-o", "x.csv", "--recipe", "r.toml", "--gamma", "1")
     assert code == 2
-    assert "give it alone" in err
+    assert "use it without" in err
 
 
 @pytest.mark.parametrize("wish", [Cancelled, Unfinished])

@@ -96,7 +96,7 @@ class Mark:
     def __post_init__(self) -> None:
         if self.alone and (self.published is not None or self.claim):
             raise ValueError(
-                f"{self.exhibit}, {self.what}: a figure without a published counterpart cannot be compared"
+                f"{self.exhibit}, {self.what}: a figure of ours alone has no published figure; leave one out"
             )
 
     @property

@@ -198,11 +198,11 @@ class KeyPrediction:
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         p = shared.shape[1]
         spread = _whitening(truth - normal.fitted(every))
-        additions = [
+        terms = [
             ((item.guesses * weight) @ spread, item.place)
             for weight, item in zip(every[p:], smooth.values(), strict=True)
         ]
-        predicted = Predicted(Y, every[1:p] @ spread, every[0] @ spread, additions)
+        predicted = Predicted(Y, every[1:p] @ spread, every[0] @ spread, terms)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
         result = cls(
@@ -217,29 +217,29 @@ class KeyPrediction:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """The predicted keys of released rows, computed for some rows at a time: all are as large as the keys.
+    """The predicted keys of released rows, computed for some rows at a time to save memory.
 
-    ``matrix`` and ``constant`` turn published keys ``Y`` into predictions. ``additions`` has, for each other column,
-    the addition at each of its places, and the place of every row.
+    ``matrix`` and ``constant`` turn published keys ``Y`` into predictions. ``terms`` has, for each other
+    column, the terms that its places add, and the place of every row.
     """
 
     Y: Floats
     matrix: Floats
     constant: Floats
-    additions: list[tuple[Floats, Ints]]
+    terms: list[tuple[Floats, Ints]]
 
     def of(self, rows: Ints) -> Floats:
         """Return the predictions for some rows."""
         result = self.Y[rows] @ self.matrix
         result += self.constant
-        for guesses, place in self.additions:
+        for guesses, place in self.terms:
             result += guesses[place[rows]]
         return np.asarray(result)
 
     def classes(self, known: Classes | None) -> Classes:
         """Return the classes of rows with equal predictions, from those with equal keys if they are known."""
         labels = (equal_points(self.Y) if known is None else known).labels
-        columns = [labels, *(equal_points(guesses).labels[place] for guesses, place in self.additions)]
+        columns = [labels, *(equal_points(guesses).labels[place] for guesses, place in self.terms)]
         frame = pl.DataFrame({f"x{j}": column for j, column in enumerate(columns)})
         return equivalence_classes(nw.from_native(frame, eager_only=True), frame.columns)
 

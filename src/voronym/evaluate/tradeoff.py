@@ -57,7 +57,7 @@ class Curve:
 
     @property
     def bound(self) -> bool:
-        """Whether it holds for this table without any assumption."""
+        """Whether the limit holds for this table without any assumption."""
         return self.kind != "normal"
 
     def at(self, share: float) -> float:

@@ -125,7 +125,7 @@ class Ranked:
     places: tuple[float, ...]
 
     def bins(self, values: NDArray[Any]) -> Ints:
-        """Return the ranks: the values are ranks already."""
+        """Return the values as integers; they are ranks already."""
         return values.astype(np.int64)
 
     def low(self, index: int) -> float:

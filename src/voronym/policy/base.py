@@ -183,5 +183,5 @@ def demand_of(section: str, name: Any) -> type[Demand]:
 
 
 def rows(count: int) -> str:
-    """Return a number of cells in words."""
+    """Return a count with its unit: "1 cell", "2,000 cells"."""
     return "1 cell" if count == 1 else f"{count:,} cells"

@@ -188,7 +188,7 @@ class Table:
             await self._stop_sketch()
 
     async def run(self, run: Run) -> None:
-        """Run a run to its end."""
+        """Send a run to its worker, and wait until it is done, cancelled or failed."""
         await self.pause_sketch()
         run.state, run.started = "running", monotonic()
         run.progress = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
