@@ -145,7 +145,7 @@ def _database(on: str) -> Iterator[str]:
     programs = postgres_bin()
     if programs is None:
         raise SystemExit("PostgreSQL is not installed")
-    postgres = Postgres(programs)
+    postgres = Postgres(programs, options="")  # commits wait for the disk, as those of SQLite do
     try:
         yield postgres.fresh()
     finally:
