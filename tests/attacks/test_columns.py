@@ -51,7 +51,7 @@ def learned(scene: Scene):
 def at_once(predicted, Y):
     """Predict every row in one array."""
     result = Y @ predicted.matrix + predicted.constant
-    for added, which in predicted.additions:
+    for added, which in predicted.terms:
         result = result + added[which]
     return result
 
