@@ -160,14 +160,17 @@ class Coordinates(Keys):
         With the original given, a blanked value counts as if the mean of all records had been
         published.
         """
-        Y = self.codec.encode(frame)
-        if original is not None and isinstance(frame, Table):
-            for block in self.codec.blocks:
+        result = np.empty(self.codec.width)
+        for block, Y in self.codec.parts(frame):
+            here = slice(block.start, block.stop)
+            X = self.X[:, here]
+            if original is not None and isinstance(frame, Table):
                 gone = np.zeros(len(Y), bool)
                 for name in block.columns:
                     gone |= frame.missing(name) & ~original.missing(name)
-                Y[gone, block.start : block.stop] = self.X[:, block.start : block.stop].mean(axis=0)
-        return numerics.error(self.X, Y)
+                Y = np.where(gone[:, None], X.mean(axis=0), Y) if gone.any() else Y
+            result[here] = numerics.error(X, Y)
+        return result
 
     def percent(self, errors: NDArray[np.float64]) -> float:
         """Return the loss in percent of the variance, from the result of `errors`."""

@@ -24,7 +24,8 @@ def release() -> vr.Release:
         {
             "age": age,
             "town": rng.choice(["a", "b", "c", "d"], n),
-            "insured": age - 18 + rng.normal(0.0, 2.0, n),  # which reveals the age
+            "insured": (age - 18) // 5,  # which reveals the age
+            "doctor": [f"doctor {i}" for i in rng.integers(0, 300, n)],  # half of them are not learned
             "ward": rng.choice(["n", "s"], n),
             "same": ["x"] * n,
         }
@@ -32,7 +33,12 @@ def release() -> vr.Release:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a column reveals a key is what is attacked
         return vr.anonymize(
-            people, keys=["age", "town"], confidential=["ward"], other=["insured", "same"], k=4, method="mdav"
+            people,
+            keys=["age", "town"],
+            confidential=["ward"],
+            other=["insured", "doctor", "same"],
+            k=9,
+            method="mdav",
         )
 
 
@@ -45,8 +51,8 @@ def learned(scene: Scene):
 def at_once(predicted, Y):
     """Predict every row in one array."""
     result = Y @ predicted.matrix + predicted.constant
-    for guesses, place in predicted.terms:
-        result = result + guesses[place]
+    for added, which in predicted.terms:
+        result = result + added[which]
     return result
 
 

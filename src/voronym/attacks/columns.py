@@ -198,10 +198,11 @@ class KeyPrediction:
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         p = shared.shape[1]
         spread = _whitening(truth - normal.fitted(every))
-        terms = [
-            ((item.guesses * weight) @ spread, item.place)
-            for weight, item in zip(every[p:], smooth.values(), strict=True)
-        ]
+        terms = []
+        for weight, item in zip(every[p:], smooth.values(), strict=True):
+            # Such as the guesses of all values that were never seen; sums of many differ in their last bits.
+            alike = equal_points(item.guesses.round(12))
+            terms.append(((item.guesses[alike.first] * weight) @ spread, alike.labels[item.place]))
         predicted = Predicted(Y, every[1:p] @ spread, every[0] @ spread, terms)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
@@ -219,8 +220,8 @@ class KeyPrediction:
 class Predicted:
     """The predicted keys of released rows, computed for some rows at a time to save memory.
 
-    ``matrix`` and ``constant`` turn published keys ``Y`` into predictions. ``terms`` has, for each other
-    column, the terms that its places add, and the place of every row.
+    ``matrix`` and ``constant`` turn published keys ``Y`` into predictions; ``terms`` has for each other
+    column what its different guesses add, and which guess belongs to every row.
     """
 
     Y: Floats
@@ -232,14 +233,14 @@ class Predicted:
         """Return the predictions for some rows."""
         result = self.Y[rows] @ self.matrix
         result += self.constant
-        for guesses, place in self.terms:
-            result += guesses[place[rows]]
+        for added, which in self.terms:
+            result += added[which[rows]]
         return np.asarray(result)
 
     def classes(self, known: Classes | None) -> Classes:
         """Return the classes of rows with equal predictions, from those with equal keys if they are known."""
         labels = (equal_points(self.Y) if known is None else known).labels
-        columns = [labels, *(equal_points(guesses).labels[place] for guesses, place in self.terms)]
+        columns = [labels, *(which for _, which in self.terms)]
         frame = pl.DataFrame({f"x{j}": column for j, column in enumerate(columns)})
         return equivalence_classes(nw.from_native(frame, eager_only=True), frame.columns)
 

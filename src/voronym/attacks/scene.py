@@ -278,14 +278,18 @@ class Scene:
 
     @cached_property
     def _encoded(self) -> tuple[Floats, Floats, Codec]:
-        X, Y, codec = self.encoded(self.people, self.released)
         known = None if self.table is None else Coordinates.known(self.table)
-        return X if known is None or not np.array_equal(known.X, X) else known.X, Y, codec
+        return self.encoded(self.people, self.released, None if known is None else known.X)
 
-    def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
-        """Return the keys of people and of released rows as points, and the encoding that both share."""
+    def encoded(
+        self, people: pl.DataFrame, released: pl.DataFrame, known: Floats | None = None
+    ) -> tuple[Floats, Floats, Codec]:
+        """Return the keys of people and of released rows as points, and the encoding that both share.
+
+        ``known`` are points of the people that were made before.
+        """
         try:
-            return encode(Pair(people, released, self.schema, (), self.texts, self.sets))[:3]
+            return encode(Pair(people, released, self.schema, (), self.texts, self.sets), known)[:3]
         except SchemaError as error:
             raise Inapplicable(f"the keys cannot be compared as numbers: {error}") from None
 

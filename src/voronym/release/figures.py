@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voronym.certify import Bound
-from voronym.certify.front import BRIEF, COLUMNS, WIDEST, prove_briefly
+from voronym.certify.front import COLUMNS, WIDEST
 from voronym.certify.words import closeness
 from voronym.core.context import Context
 from voronym.core.figures import Figures
-from voronym.errors import InputError, Unfinished
+from voronym.errors import InputError
 from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.history.booking import Booking
-from voronym.partition import Partition
 from voronym.privacy import Finding
 from voronym.problem import Problem
 from voronym.release.evidence import Evidence
+from voronym.release.proof import prove_release
 from voronym.request.recipe import Recipe
 from voronym.result import Cost, Folder
 from voronym.space.published import PublishedPoints
@@ -157,10 +156,10 @@ class ReleaseFigures:
 
         It compares published values if the method minimised their loss, and otherwise the groups'
         means. The lower bound comes from the method. Without one, column generation runs on first
-        use, for at most 3 s, up to 5,000 records and k = 12. For larger tables the bound uses each
-        record's nearest neighbours, for no longer than the search took. None if that is too short, if
-        only the bound 0 is proven, if groups obey other models than k-anonymity, or if the method made
-        no groups or made them in another space.
+        use, for at most 3 s, up to 5,000 records and k = 12; it ends at 5 %. For larger tables the bound
+        uses each record's nearest neighbours, for no longer than the search took. None if that is too
+        short, if only the bound 0 is proven, if groups obey other models than k-anonymity, or if the
+        method made no groups or made them in another space.
         """
         return find_gap(self, Context())
 
@@ -220,18 +219,7 @@ def find_gap(release: ReleaseFigures, ctx: Context) -> float | None:
         return 0.0  # a single group is all there can be; or nothing but rounding is lost
     bound = grouped.bound
     if bound is None:
-        bound = _bound(Problem(records, k), grouped.partition, evidence.seconds.get("masking", 0.0), ctx)
+        searched = evidence.seconds.get("masking", 0.0)
+        bound = prove_release(Problem(records, k), grouped.partition, searched, ctx)
     gap = None if bound is None else bound.gap(cost)
     return gap if gap is not None and np.isfinite(gap) else None
-
-
-def _bound(problem: Problem, part: Partition, searched: float, ctx: Context) -> Bound | None:
-    """Prove a bound in a few seconds, or, for many records, in as many as the search took; or None."""
-    if problem.n > COLUMNS or problem.k > WIDEST:
-        ctx = ctx.limited(max(BRIEF, searched)).unhurried(strict=True)
-    try:
-        return prove_briefly(problem, part, ctx)
-    except Unfinished:
-        if ctx.finishing:
-            raise
-        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,9 +138,15 @@ class Codec:
         """Return the records of a `Table` or frame as points, shape (n, d), float64 in C order and finite."""
         records = _keys(table, self.schema)
         X = np.empty((len(records), self.width))
-        for encoder, block in zip(self._encoders, self.blocks, strict=True):
-            X[:, block.start : block.stop] = encoder.encode(records)
+        for block, part in self.parts(records):
+            X[:, block.start : block.stop] = part
         return X
+
+    def parts(self, table: Any) -> Iterator[tuple[Block, NDArray[np.float64]]]:
+        """Yield the coordinates of one block after the other, for work that need not hold all of them."""
+        records = _keys(table, self.schema)
+        for encoder, block in zip(self._encoders, self.blocks, strict=True):
+            yield block, encoder.encode(records)
 
     def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> Frame:
         """Return one row of key values per centroid, in the library and dtypes of the fitted table.
