@@ -131,7 +131,7 @@ def _typed(scene: Scene, frame: pl.DataFrame) -> pl.DataFrame:
 @attack(
     "differencing",
     level=4,
-    knows=f"{_EARLIER}, and which people are new in this one",
+    knows=f"{_EARLIER}, and the new people in this one",
     needs=("original", "links", "confidential", "earlier"),
     cost="seconds",
     instead="from this release alone",

@@ -17,9 +17,8 @@ from voronym.core.validate import check_seed
 Seed = int | np.random.Generator | None
 
 SEEDED = (
-    "the masking is drawn from the given seed: anybody who learns or guesses it can undo the masking. "
-    "Leave the seed out to draw from the system; otherwise keep it, and every recipe that has it, as "
-    "secret as the originals"
+    "the masking is drawn from the given seed: anybody who knows or guesses the seed can undo the masking. "
+    "Give no seed, or keep the seed and every recipe with it as secret as the originals"
 )
 
 

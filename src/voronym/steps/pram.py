@@ -26,8 +26,8 @@ def _path(_: str, value: object) -> str:
     return str(value)
 
 
-@step("pram", guarantee="every value is redrawn with the given chances; shares are kept in expectation, "
-      "unless a matrix says otherwise", main="chance", needed=False, random=True)  # fmt: skip
+@step("pram", guarantee="every value is drawn again with the given chances; expected shares stay the same, "
+      "unless a matrix changes them", main="chance", needed=False, random=True)  # fmt: skip
 @dataclass(frozen=True)
 class Pram(ColumnStep):
     """Redraw categories, with a chance for all or by a matrix of chances.

@@ -335,9 +335,7 @@ def _gather_figures(
         course.effects += answers[0]["effects"]
         changes = tuple(answers[0]["changes"])
     if recipe.time_limit is not None and job.rows > job.leaf:
-        course.notes.append(
-            "a time limit makes the release depend on the machine: with other workers it differs"
-        )
+        course.notes.append("a time limit makes the release depend on the machine and the number of workers")
     groups = [answer["groups"] for answer in answers]
     folder = Folder(
         path=target,
