@@ -84,7 +84,7 @@ def test_the_same_recipe_gives_the_same_release_but_for_row_order():
             "method = 'vmdav'\n" + ONE_KEY + "\n[options]\ngamma = 'x'",
             "gamma must be 'best' or a number that is not negative",
         ),
-        ("time_limit = -1\n" + ONE_KEY, "not negative"),
+        ("time_limit = -1\n" + ONE_KEY, "0 or more"),
         ("schema = 5", "schema"),
         ("[schema]\ncolumns = [3]", "column"),
     ],

@@ -73,7 +73,7 @@ def test_kinds_of_every_dtype(library: str) -> None:
         ({"keys": ["age"], "drop_undeclared": True, "kinds": {"age": "number"}}, "'number' is no kind"),
         (
             {"keys": ["sex"], "drop_undeclared": True, "kinds": {"sex": "ordinal"}},
-            "has no order; give its levels",
+            "has no known order; give its levels",
         ),
         (
             {"keys": ["sex"], "drop_undeclared": True, "orders": {"sex": ["f"]}},

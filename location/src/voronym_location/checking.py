@@ -57,7 +57,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
         _refuse("somebody is served in a group that does not live")
     joined = served.filter(pl.col("now").is_in(list(lived)) & (pl.col("now") != pl.col("was")))
     if len(joined):
-        _refuse(f"{len(joined)} people joined a group that lives")
+        _refuse(f"{len(joined)} people joined an existing group")
     kept = served.filter((pl.col("now") != pl.col("was")) != pl.col("told"))
     if len(kept):
         _refuse(f"{len(kept)} people would keep a pseudonym in a new group, or lose it in an old one")

@@ -244,6 +244,6 @@ def count(connection: Connection, now: int, k: int, *, linked: bool = False) -> 
     if small or joined or again:
         raise GuaranteeError(
             f"the epoch is not published: {small or 0} groups would be below k={k}, {joined or 0} people "
-            f"would have joined a group that lives, and {again or 0} would have a second place though "
+            f"would have joined an existing group, and {again or 0} would have a second place though "
             "pseudonyms may be linked"
         )

@@ -30,7 +30,7 @@ class Settings(Options):
     redesign: int = option(0, "epochs between two designs of the whole town; 0 for never", check=whole(0))
     worse: float = option(
         0.0,
-        "growth of the rms distance after which the whole town is designed again; 0 for never",
+        "growth of the rms distance that makes the service design the whole town again; 0 for never",
         check=number(0.0),
     )
     homes: int = option(3, "least number of different places of a group's homes", check=whole(1))

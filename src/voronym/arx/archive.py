@@ -104,7 +104,7 @@ def opened(path: Path) -> Iterator[Archive]:
             zipped = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
             raise ReadError(
-                f"{path.name!r} is neither a project of ARX (a zip archive with XML) nor a text file"
+                f"{path.name!r} is neither an ARX project (a zip archive with XML) nor a text file"
             ) from None
         with zipped:
             yield Archive(path, zipped)

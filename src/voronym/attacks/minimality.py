@@ -69,7 +69,9 @@ def _sentence(beliefs: Posteriors, confidence: float) -> Found:
             worst=percent(beliefs.worst, whole=True),
         )
     else:
-        clause = Sentence("no surer about {column} than the groups’ counts say", column=repr(beliefs.column))
+        clause = Sentence(
+            "no more certain about {column} than the counts of the groups show", column=repr(beliefs.column)
+        )
     begun = (
         "" if beliefs.fair else Sentence("; the search began at the true world, which makes it look likelier")
     )

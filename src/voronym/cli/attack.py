@@ -40,7 +40,7 @@ def attack(
         str | None,
         typer.Option(
             "--recipe",
-            help="The recipe of the release: it names the columns, and lets intruders make it again.",
+            help="The recipe of the release. It names the columns; intruders can repeat the release with it.",
         ),
     ] = None,
     control: Annotated[

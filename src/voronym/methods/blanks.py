@@ -110,7 +110,7 @@ class Choices:
                 many, total = many + int(enough.sum()), total + len(mine)
                 if total > MOST_PATTERNS:
                     raise InputError(
-                        f"more than {MOST_PATTERNS:,} patterns of gaps are possible: take fewer keys, or "
+                        f"more than {MOST_PATTERNS:,} ways to leave values out: take fewer keys, or "
                         "recode them to fewer values first"
                     )
                 todo.append((mask | 1 << c, c + 1, mine, own))

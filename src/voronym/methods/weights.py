@@ -60,8 +60,8 @@ def publish_weights(
         alone = rare(table, name, k)
         note = (
             f"the weights {name!r} of {alone:,} of {table.n:,} records are shared by fewer than k={k} and "
-            "are published as they are: anybody who knows a person's weight finds the record. Leave out "
-            "publish_weights=own, and groups publish their mean"
+            "are published as they are: anybody who knows a person's weight finds the record. Without "
+            "publish_weights=own, each group publishes its mean weight"
         )
         return frame, None, (), (note,) if alone else ()
     weights = weights_of(table, name)

@@ -152,7 +152,7 @@ class Case:
         """Build a case from any table; keys are proposed unless named."""
         frame = as_frame(table)
         if len(frame) == 0:
-            raise InputError("the table has no rows; there is nothing to judge")
+            raise InputError("the table has no rows, so there is nothing to judge")
         columns: Columns = about.pop("columns", None) or Columns()
         units = tuple(name for name in (columns.get("person"), columns.get("household")) if name)
         check_columns(frame, [*keys, *units], "key")

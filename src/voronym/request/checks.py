@@ -133,5 +133,5 @@ def places(name: str, value: Any) -> tuple[tuple[str, str], ...]:
 def seconds(name: str, value: Any) -> float:
     """Check for a number of seconds."""
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0.0:
-        raise InputError(f"{name} must be a number of seconds that is not negative, not {value!r}")
+        raise InputError(f"{name} must be a number of seconds, 0 or more, not {value!r}")
     return float(value)

@@ -200,7 +200,7 @@ class ReleaseChoices(Options):
         usual="0; drawn afresh for channel, records and local-suppression, none for dp", label="“Seed”",
     )  # fmt: skip
     device: str = option(
-        "cpu", "The device that makes groups: cpu, cuda (a GPU), or auto (a GPU if there is one).",
+        "cpu", "Device that makes the groups: cpu, cuda (a GPU), or auto (a GPU if there is one).",
         check=entry_of("device"), purpose=METHOD, value="DEVICE", accepts="str",
         label="“Groups are made on”",
     )  # fmt: skip
@@ -224,8 +224,8 @@ class ReleaseChoices(Options):
         check=by_name(number(above=0.0)), shape="by column", purpose=PUBLISHING, value="COLUMN=NUMBER",
     )  # fmt: skip
     ends: str = option(
-        "rounded", "Ends of intervals: rounded, so that k people fit each end, or exact, which are "
-        "somebody's values.",
+        "rounded", "Ends of intervals: rounded, so that at least k people could have each end, or "
+        "exact, which shows somebody's value.",
         check=one_of("rounded", "exact"), purpose=PUBLISHING, value="rounded|exact", accepts="str",
     )  # fmt: skip
     weights: str | None = option(
@@ -263,8 +263,8 @@ class ReleaseChoices(Options):
         purpose=EARLIER, value="N",
     )  # fmt: skip
     dissolved: str | None = option(
-        None, "Let people of a kept group that fell below k rejoin new groups, where an intruder who "
-        "recognises rows can follow them; or retire them: they are not published again.",
+        None, "Treatment of people whose kept group fell below k. rejoin: they join new groups, where an "
+        "intruder who recognises rows can follow them. retire: they are not published again.",
         check=one_of("rejoin", "retire"), purpose=EARLIER, value="rejoin|retire", accepts="str",
         usual="rejoin",
     )  # fmt: skip
@@ -333,7 +333,7 @@ class RunChoices(Options):
         usual="the number of processors",
     )  # fmt: skip
     memory: int | str = option(
-        "4GB", "The memory of all workers together, such as 8GB.", purpose=PARTS, value="SIZE",
+        "4GB", "Memory limit for all workers together, such as 8GB.", purpose=PARTS, value="SIZE",
     )  # fmt: skip
     work: str | None = option(
         None, "The work folder, or an address such as s3://bucket/work. All workers must reach it.",

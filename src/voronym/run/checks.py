@@ -62,7 +62,7 @@ def joined_units(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.
     """
     strange = [name for name in choices.allow_unit_columns if name not in table.schema]
     if strange:
-        raise InputError(f"allow unit columns: {', '.join(map(repr, strange))} is no column of the table")
+        raise InputError(f"allow unit columns: {', '.join(map(repr, strange))} is not a column of the table")
     if table.units is None or table.schema.pseudonyms:
         return ()
     k, gone = choices.k or USUAL, {*choices.allow_unit_columns}

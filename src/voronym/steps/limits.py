@@ -156,7 +156,11 @@ class Limit(ColumnStep):
         return f"{', '.join(self.columns)}: {which} are published as {what}"
 
 
-@step("top", guarantee="no value is above the limit, or above the mean of the values that were", main="limit")
+@step(
+    "top",
+    guarantee="no value is above the limit, or above the mean of the values that exceeded it",
+    main="limit",
+)
 class Top(Limit):
     """Publish high values as a limit, or as the mean of all values above it."""
 

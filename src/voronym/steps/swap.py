@@ -33,7 +33,9 @@ class RankSwap(ColumnStep):
     """
 
     percent: float | None = option(
-        None, "largest difference of ranks, in percent of the records", check=number(0.0, 100.0, above=0.0)
+        None,
+        "how far apart the ranks of two swapped values may be, in percent of the records",
+        check=number(0.0, 100.0, above=0.0),
     )
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:

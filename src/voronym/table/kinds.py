@@ -112,7 +112,7 @@ def _own_order(column: Values) -> tuple[str, ...] | None:
             return tuple(str(level) for level in native.unify_dictionaries().chunk(0).dictionary.to_pylist())
     if held in ("integer", "float", "boolean", "empty", "date", "datetime"):
         return None
-    raise SchemaError(f"ordinal column {series.name!r} has no order; give its levels, lowest first")
+    raise SchemaError(f"ordinal column {series.name!r} has no known order; give its levels, lowest first")
 
 
 def check_kind(values: Values, column: Column) -> None:

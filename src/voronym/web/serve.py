@@ -25,7 +25,7 @@ from voronym.web.intake import Limits
 
 HOST = "127.0.0.1"
 IDLE = HOURS * 3600.0
-FORGOTTEN = f"The tables were wiped after {HOURS} hours without a request."
+FORGOTTEN = f"The tables were deleted after {HOURS} hours without a request."
 
 
 def serve(

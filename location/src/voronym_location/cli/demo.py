@@ -32,7 +32,13 @@ def demo(
     people: Annotated[int, typer.Option("--people", "-n", help="Number of made-up citizens.", min=20)] = 200,
     k: Annotated[int, typer.Option("-k", help="Least number of people who share a point.", min=2)] = 10,
     port: Annotated[
-        int, typer.Option("--port", help="Port of the pages; another one if it is taken.", min=0, max=65535)
+        int,
+        typer.Option(
+            "--port",
+            help="Port for the pages. If it is in use, the demo takes another port.",
+            min=0,
+            max=65535,
+        ),
     ] = 8750,
     once: Annotated[
         bool, typer.Option("--once", help="Print how answers differ, and end without showing pages.")

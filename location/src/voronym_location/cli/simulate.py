@@ -151,7 +151,7 @@ def _wholes(text: str, flag: str) -> list[int]:
 
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise InputError(f"{flag} takes whole numbers with commas, such as 5,10; not {text!r}")
+        raise InputError(f"{flag} takes whole numbers separated by commas, such as 5,10; not {text!r}")
     return [int(part) for part in parts]
 
 
