@@ -29,7 +29,7 @@ def test_the_estimate_follows_the_growth(power, monkeypatch):
     monkeypatch.setattr(method_module, "PROBED", 5_000)
     problem = Problem.of(np.arange(16_000.0)[:, None], 5)
     clock = [0.0]
-    monkeypatch.setattr("voronym.core.context.now", lambda: clock[0])
+    monkeypatch.setattr("voronym.core.scope.now", lambda: clock[0])
     assert sleepy(0.5, power, clock).foresee(problem, Context()) == pytest.approx(0.5 * 16.0**power)
 
 

@@ -138,7 +138,12 @@ def asked(request, tmp_path_factory) -> tuple[str, dict, str, Recipe]:
     more = ["--report", str(folder / "r.html"), "--save-recipe", str(folder / "r.toml")]
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, value in (("MOST", 9), ("_MANY", 0.0), ("_LOSSY", 0.0), ("_FAR", 0.0)):
+        for name, value in (
+            ("MOST_PROPOSALS", 9),
+            ("_MANY_CERTAIN", 0.0),
+            ("_LOSSY", 0.0),
+            ("_FAR_FROM_OPTIMUM", 0.0),
+        ):
             patch.setattr(known, name, value)
         answer = CliRunner().invoke(app, words[1:] + more)
     assert answer.exit_code == 0, answer.exception

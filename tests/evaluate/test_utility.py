@@ -1,6 +1,7 @@
 """Utility figures: by hand, against NumPy, and whatever the order of rows."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,12 @@ def assert_close(a, b, path=""):
         assert a == pytest.approx(b, rel=1e-5, abs=1e-8), path
     else:
         assert a == b, path
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5)))[::7])
+def test_a_column_that_is_constant_over_common_rows_has_no_correlation(order):
+    X = np.array([[np.nan, 0], [np.nan, 1], [0, 1], [0, 1], [1, 1]], float)[list(order)]
+    assert np.isnan(correlations(X)[0, 1])
 
 
 def test_pairwise_correlations_equal_numpy_on_complete_rows():

@@ -80,7 +80,7 @@ def test_the_clock_stands_still_while_kernels_compile():
 
 def test_work_without_a_deadline_of_its_own_is_over_when_the_time_is(monkeypatch):
     hands = [0.0]  # the test moves them: on a busy machine any time may pass between two lines
-    monkeypatch.setattr("voronym.core.context.now", lambda: hands[0])
+    monkeypatch.setattr("voronym.core.scope.now", lambda: hands[0])
     ctx = Context(time_limit=0.05).unhurried()
     assert not ctx.timed
     assert not ctx.over

@@ -197,7 +197,7 @@ def test_somebody_heavy_leaves_with_others(guarded, left, tmp_path, monkeypatch)
     The intruder knows all weights and who left. Without the rules they learn the income to two percent. Fewer
     than k leave where the second release asks for less than the first one promised them.
     """
-    light, first, second, rule = (4, 5, 5, "rule of p percent") if left == "k" else (2, 9, 2, "k=9 of their")
+    light, first, second, rule = (4, 5, 5, "p % rule") if left == "k" else (2, 9, 2, "than k=9 in a group")
     if not guarded:
         monkeypatch.setattr("voronym.history.means._regrouped", lambda *_: 0)
         monkeypatch.setattr("voronym.history.booking.check_leavers", lambda *_: None)

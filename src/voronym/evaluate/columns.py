@@ -237,7 +237,9 @@ def correlations(X: Floats) -> Floats:
     covariance = (Z.T @ Z) / n - mean * mean.T
     scale = np.sqrt(np.clip(variance * variance.T, 0.0, None))
     out = np.full(scale.shape, np.nan)
-    usable = (scale > 1e-12) & (M.T @ M >= 2)
+    # A column that is constant over these rows has a variance of rounding noise, larger far from its mean.
+    varies = variance > 1e-12 * np.maximum(1.0, np.square(mean))
+    usable = varies & varies.T & (M.T @ M >= 2)
     out[usable] = np.clip(covariance[usable] / scale[usable], -1.0, 1.0)
     return out
 
