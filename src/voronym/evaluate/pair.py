@@ -126,9 +126,11 @@ def make_pair(
     strange = [name for name in after.columns if name not in before.columns]
     lacking = [name for name in schema.keys if name not in after.columns]
     if strange or lacking:
+        lacks = [f"the {which} lacks {_names(names)}"
+                 for which, names in (("original", strange), ("table", lacking)) if names]  # fmt: skip
         raise InputError(
-            f"original and table have different columns: the original lacks {_names(strange)}, the table "
-            f"lacks {_names(lacking)}; compare a table with the one it was made from"
+            f"original and table have different columns: {', '.join(lacks)}; compare a table with the one "
+            "it was made from"
         )
     for what, table in (("original", before), ("table", after)):
         if len(table) == 0:
@@ -308,5 +310,5 @@ def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int6
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:12])) or "nothing"
+    shown = ", ".join(map(repr, names[:12]))
     return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
