@@ -63,6 +63,8 @@ class Pair:
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
     coded: dict[str, Codes] = field(default_factory=dict)
     """Codes of columns, computed before."""
+    trees: Mapping[str, Any] = field(default_factory=dict)
+    """The hierarchies of columns."""
 
     @property
     def published(self) -> pl.DataFrame:
@@ -168,7 +170,8 @@ def make_pair(
         replace(c, kind="nominal", categories=None, partner=None, axis=None) if c.name in odd else c
         for c in columns
     )
-    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged, sets)
+    tables = pl.DataFrame(left), pl.DataFrame(right)
+    return Pair(*tables, Schema(fitted), tuple(notes), ranged, sets, trees=hierarchies or {})
 
 
 def _sets(
