@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,41 @@ def test_the_strongest_attack_is_ranked_as_the_sentence_says():
     unsure = outcome("extremes", 0.9, 0.5, 0.1)
     summary = Exposure((weak, strong, unsure)).summary
     assert "the strongest is group-guess, by its certain excess of 21 % or more" in summary
+
+
+@pytest.fixture
+def parts(voronym):
+    """Return a folder with two parts, and the words of a run on a Dask worker in this process."""
+    Path("parts").mkdir()
+    people = vr.datasets.hospital(80, seed=4)
+    for number in range(2):
+        people[40 * number :][:40].write_csv(f"parts/{number}.csv")
+    return "anonymize", "parts/*.csv", "-o", "out", "-k", "3", "--engine", "dask", "--workers", "1"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--key", "aeg,sex"), "has no column 'aeg'; its"),
+        (("--key", "aeg,sex", "--drop-undeclared"), "has no column 'aeg'; its"),
+        (("--key", "age,sex"), "9 of 11 columns have no role"),
+    ],
+)
+def test_dask_prints_no_trace_of_a_mistake(voronym, parts, caplog, words, sentence):
+    pytest.importorskip("distributed")
+    code, _, err = voronym(*parts, *words)
+    assert code == 2
+    assert sentence in err
+    assert ("Did you mean 'age'?" in err) == ("aeg,sex" in words)
+    assert "Compute Failed" not in err + caplog.text
+    assert "\ue000" not in err + caplog.text
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_dashboard_is_a_note_at_the_start(voronym, parts):
+    pytest.importorskip("distributed")
+    code, _, err = voronym(*parts, "--key", "age,sex", "--drop-undeclared")
+    assert code == 0
+    assert "note: Dask's dashboard is at http" in err
+    assert "dashboard was" not in err
+    assert err.index("dashboard is at") < err.index("counted in")

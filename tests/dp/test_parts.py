@@ -62,7 +62,6 @@ ALIKE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Dask's dashboard")
 @pytest.mark.parametrize(
     "case", [pytest.param(name, marks=[pytest.mark.slow] if "Dask" in name else []) for name in ALIKE]
 )
