@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import voronym as vr
 from voronym.attacks import Exposure, Outcome
+from voronym.errors import SchemaError
+from voronym.evaluate.moved import KeyChange
 
 
 @pytest.mark.parametrize(
@@ -104,3 +107,39 @@ def test_the_dashboard_is_a_note_at_the_start(voronym, parts):
     assert "note: Dask's dashboard is at http" in err
     assert "dashboard was" not in err
     assert err.index("dashboard is at") < err.index("counted in")
+
+
+def test_bounds_of_a_misspelt_column(voronym):
+    pytest.importorskip("opendp")
+    words = ("--key", "age", "--drop-undeclared", "--model", "dp=1.0,scope=all", "--bounds", "aeg=0..120")
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *words)
+    assert code == 2
+    assert "no such column. Did you mean 'age'?" in err
+
+
+def test_one_level_is_singular():
+    frame = pl.DataFrame({"size": ["low", "mid", "top", "low", "mid", "top"]})
+    with pytest.raises(SchemaError, match="has 1 level, in 2 rows, that its order of 2 levels lacks"):
+        vr.Schema.build(frame, keys=["size"], orders={"size": ["low", "mid"]})
+    change = KeyChange("size", "ordinal", 6, 4, moved=2, distance=1.0, farthest=1.0)
+    assert "moved by 1 level on average" in str(change)
+
+
+def test_a_long_setting_is_printed_in_full(voronym, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    cuts = ",".join(str(1900 + year) for year in range(40))
+    roles = ("--key", "age,sex", "--drop-undeclared", "-k", "3")
+    folder = "x" * 90
+    Path(folder).mkdir()
+    code, out, err = voronym("anonymize", "patients.csv", "-o", f"{folder}/{cuts[:60]}.csv", *roles)
+    assert code == 0
+    assert cuts[:60] in "".join((out + err).split())
+
+
+def test_holds_is_empty_if_nothing_was_required(voronym):
+    roles = ("--key", "sex", "--confidential", "diagnosis")
+    _, out, _ = voronym("measure", "patients.csv", *roles, "-k", "2", "--json")
+    findings = {item["model"]: item for item in json.loads(out)["findings"]}
+    assert findings["k-anonymity"]["holds"] is True
+    assert all(item["holds"] is None for item in findings.values() if item["required"] is None)
+    assert any(item["required"] is None for item in findings.values())

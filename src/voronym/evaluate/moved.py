@@ -83,7 +83,8 @@ class KeyChange(Plain):
         if self.moved and self.distance is not None and self.farthest is not None:
             what = "the others" if self.moved == self.records - self.kept else f"{self.moved:,}"
             mean, most = amount(self.distance), amount(self.farthest)
-            parts.append(f"{what} moved by {mean}{self.unit} on average, {most} at most")
+            unit = self.unit.removesuffix("s") if mean == "1" else self.unit
+            parts.append(f"{what} moved by {mean}{unit} on average, {most} at most")
         rest = {
             "became coarser": self.coarser,
             "missing now": self.gone,
