@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 from voronym.cli.declared import kinds_of, orders_of
 from voronym.errors import InputError
 from voronym.table import read, write

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 from tables import count_csv
 from voronym.cli.common import Bar
 from voronym.errors import Cancelled, Unfinished

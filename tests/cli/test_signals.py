@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 from fuzz.signalled import OUTPUTS, importing, run, words
 from voronym.cli import signals
 from voronym.request.recipe import Recipe
