@@ -15,12 +15,13 @@ from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
 from voronym.dossier import scene_of
-from voronym.errors import InputError, hint
+from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.run.memory import make_release
+from voronym.table.classes import check_keys
 from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
@@ -223,15 +224,13 @@ def _theirs(
     if recipe is not None and not keys:
         schema = recipe.schema
         keys, confidential = schema.keys, schema.confidential
-    if not keys:
-        raise InputError(
-            f"no key column is named; name the columns that an intruder may know, with {hint('keys')}"
-        )
     source = None if original is None else _open(original)
     if source is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")
     notes: list[str] = []
-    if schema is None:
+    if schema is not None:
+        check_keys(frame, keys)
+    else:
         schema = schema_of(frame, frame if source is None else source, keys, confidential, columns, notes)
     if source is None:
         return Scene.of(frame, schema, notes=tuple(notes), **beside)

@@ -13,26 +13,8 @@ import pytest
 
 import voronym as vr
 from tables import count_csv
-from voronym import cli
 
 ROLES = ["--key", "age,sex", "--key", "zip", "--confidential", "diagnosis,days,cost", "--drop-undeclared"]
-
-
-@pytest.fixture
-def voronym(monkeypatch, capsys, tmp_path):
-    """Run a command in a fresh folder; give back (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    vr.datasets.hospital(120, seed=4).write_csv("patients.csv")
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 def test_anonymize_writes_a_checked_file(voronym, tmp_path):

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 import voronym as vr
-from cli.test_cli import ROLES, voronym  # noqa: F401 - a fixture
+from cli.test_cli import ROLES
 from voronym.comparison import _row
 
 
@@ -39,7 +39,7 @@ def test_a_search_is_not_cut_short(monkeypatch):
 
 
 @pytest.mark.parametrize("style", ["", "--json"])
-def test_rows_are_kept_on_ctrl_c(voronym, monkeypatch, style):  # noqa: F811
+def test_rows_are_kept_on_ctrl_c(voronym, monkeypatch, style):
     def stop(name, *given):
         if name == "md":
             signal.raise_signal(signal.SIGINT)
@@ -64,7 +64,7 @@ def test_rows_are_kept_on_ctrl_c(voronym, monkeypatch, style):  # noqa: F811
     assert [row["method"] for row in json.loads(out)["rows"]] == ["mdav"] if style else "mdav" in out
 
 
-def test_a_recipe_says_what_columns_are(voronym):  # noqa: F811
+def test_a_recipe_says_what_columns_are(voronym):
     kinds = ["--kind", "zip=nominal", "--kind", "age=numeric"]
     assert (
         voronym("anonymize", "patients.csv", "-o", "o.csv", *ROLES, *kinds, "--save-recipe", "r.toml")[0] == 0
@@ -83,7 +83,7 @@ def test_a_recipe_says_what_columns_are(voronym):  # noqa: F811
     assert (code, "options about kinds" in err) == (2, True)
 
 
-def test_columns_without_a_role_may_be_dropped_by_name(voronym):  # noqa: F811
+def test_columns_without_a_role_may_be_dropped_by_name(voronym):
     words = ("compare", "patients.csv", "--key", "age,weight", "-k", "3", "--method", "mdav", "--json")
     (code, out, err), (same, again, _) = voronym(*words), voronym(*words, "--drop-undeclared")
     assert (code, same) == (0, 0), err

@@ -17,7 +17,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cli.test_cli import voronym  # noqa: F401 - a fixture
 from voronym.cli.declared import kinds_of, orders_of
 from voronym.errors import InputError
 from voronym.table import read, write
@@ -33,7 +32,7 @@ def save(name: str, text: str, encoding: str = "cp1252") -> None:
     Path(name).write_bytes(text.encode(encoding))
 
 
-def test_a_german_file_stays_german_and_is_measured(voronym):  # noqa: F811
+def test_a_german_file_stays_german_and_is_measured(voronym):
     save("in.csv", GERMAN)
     code, _, err = voronym(*MAKE, "--missing", "-999", "--save-recipe", "r.toml")
     assert code == 0, err
@@ -55,7 +54,7 @@ def test_a_german_file_stays_german_and_is_measured(voronym):  # noqa: F811
     assert (code, "is not utf-16 text" in err) == (1, True)
 
 
-def test_a_folder_that_is_closed_is_said_before_the_work(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_a_folder_that_is_closed_is_said_before_the_work(voronym, monkeypatch, tmp_path):
     access, mkdir = os.access, os.mkdir
     shut = (tmp_path / "shut").resolve()
     shut.mkdir()
@@ -81,7 +80,7 @@ def test_a_folder_that_is_closed_is_said_before_the_work(voronym, monkeypatch, t
     assert list(shut.iterdir()) == []
 
 
-def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811
+def test_another_tool_rewrites_and_measure_sees_it(voronym):
     save("in.csv", "age,nace,tel\n" + "".join(f"{20 + i % 4},47.{i % 3}0,+49 {i % 5}\n" for i in range(30)))
     ours = ["anonymize", "in.csv", "-o", "out.csv", "--key", "age", "--other", "nace,tel"]
     code, _, err = voronym(*ours)
@@ -102,7 +101,7 @@ def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811
     assert ",+49" in Path("out.csv").read_text()
 
 
-def test_what_cannot_be_written_is_refused_before_the_work(voronym, monkeypatch):  # noqa: F811
+def test_what_cannot_be_written_is_refused_before_the_work(voronym, monkeypatch):
     def never(*_, **__):
         raise AssertionError("the table was read")
 
@@ -123,7 +122,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(voronym, monkeypatch)
     assert sorted(path.name for path in Path.cwd().iterdir()) == ["patients.csv"]
 
 
-def test_standard_input_and_output(voronym, monkeypatch):  # noqa: F811
+def test_standard_input_and_output(voronym, monkeypatch):
     class Pipe:
         buffer = io.BytesIO(GERMAN.encode("utf-16"))
 
@@ -142,7 +141,7 @@ def test_standard_input_and_output(voronym, monkeypatch):  # noqa: F811
     assert sorted(path.name for path in Path.cwd().iterdir()) == ["patients.csv"]
 
 
-def test_no_header(voronym):  # noqa: F811
+def test_no_header(voronym):
     save("in.csv", "".join(f"{20 + i % 9},{'mf'[i % 2]},{i % 5}.0\n" for i in range(40)))
     words = ["anonymize", "in.csv", "-o", "out.csv", "--key", "column_1,column_2", "--other", "column_3"]
     code, _, err = voronym(*words)
@@ -172,7 +171,7 @@ def test_kinds_and_orders_of_columns_with_odd_names():
         kinds_of(["a=nominal", "a=numeric"], "ab")
 
 
-def test_the_loss_of_groups_that_publish_ranges_has_its_name(voronym):  # noqa: F811
+def test_the_loss_of_groups_that_publish_ranges_has_its_name(voronym):
     save("in.csv", GERMAN)
     code, _, err = voronym(*MAKE, "--publish", "interval", "--method", "mdav")
     assert code == 0, err
@@ -180,7 +179,7 @@ def test_the_loss_of_groups_that_publish_ranges_has_its_name(voronym):  # noqa: 
     assert "values that can occur" not in err
 
 
-def proposed(voronym: Any, file: str) -> tuple[int, str]:  # noqa: F811
+def proposed(voronym: Any, file: str) -> tuple[int, str]:
     """Do what `voronym inspect` proposes for a file; return its exit code and what it said."""
     code, out, err = voronym("inspect", file, "--json")
     assert code == 0, err
@@ -188,7 +187,7 @@ def proposed(voronym: Any, file: str) -> tuple[int, str]:  # noqa: F811
     return code, err
 
 
-def test_the_command_proposed_for_infinite_values_makes_a_release(voronym):  # noqa: F811
+def test_the_command_proposed_for_infinite_values_makes_a_release(voronym):
     rows = "".join(f"{20 + i % 40},{'-Infinity' if i % 50 == 0 else i / 10}\n" for i in range(100))
     save("in.csv", "age,ratio\n" + rows)
     code, _, err = voronym("anonymize", "in.csv", "-o", "out.csv", "--key", "age,ratio")
@@ -196,7 +195,7 @@ def test_the_command_proposed_for_infinite_values_makes_a_release(voronym):  # n
     assert proposed(voronym, "in.csv")[0] == 0
 
 
-def test_the_command_proposed_for_dates_in_a_spreadsheet_makes_means_of_dates(voronym):  # noqa: F811
+def test_the_command_proposed_for_dates_in_a_spreadsheet_makes_means_of_dates(voronym):
     pytest.importorskip("fastexcel")
     days = [dt.date(2020, 1, 1) + dt.timedelta(i) for i in range(60)]
     table = pl.DataFrame({"age": range(20, 80), "day": [f"{day:%d.%m.%Y}" for day in days]})

@@ -34,6 +34,37 @@ def files(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_retired_people_do_not_wait(files):
+    everybody = vr.datasets.hospital(120, seed=5)
+    everybody[:90:2].vstack(everybody[90:100]).write_csv(files / "may.csv")
+    kept = [*ROLES, "--ledger", files / "l", "--keep-groups", "--dissolved", "retire", "--waiting", "1"]
+    run("anonymize", files / "march.csv", "-o", files / "1.csv", *kept)
+    with pytest.warns(UserWarning, match="dissolved groups") as warned:
+        run("anonymize", files / "may.csv", "-o", files / "2.csv", *kept)
+    last = json.loads(run("ledger", "show", files / "l", "--json").stdout)[-1]
+    before, now = (entry.people[entry.groups >= 0] for entry in Ledger(files / "l").entries)
+    away = set(Ledger(files / "l").entries[-1].people.tolist()) - set(now.tolist())
+    retired = len(away & set(before.tolist()))
+    assert (last["waiting"], last["retired"]) == (len(away) - retired, retired)
+    assert retired > 0
+    text = " ".join(str(item.message) for item in warned)
+    assert f"{retired} of 55 people of dissolved groups are not published again" in text
+    assert f"{len(away) - retired} of 55 people wait" in text
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_headings_are_whole_on_a_narrow_terminal(files, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    bounds = ["--bounds", "age=0..120", "--bounds", "sex=female|male"]
+    words = ["--model", "dp=1.0,scope=all", *bounds, "--ledger", files / "l"]
+    roles = ["--key", "age,sex", "--identifier", "patient_id", "--drop-undeclared"]
+    run("anonymize", files / "march.csv", "-o", files / "1.csv", *roles, *words)
+    shown = run("ledger", "show", files / "l").output
+    heads = {"release", "made", "people", "waiting", "retired", "groups", "epsilon", "delta", "keys", "file"}
+    assert heads <= set(" ".join(shown.splitlines()[:2]).split())
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_two_months(files):
     march = run("anonymize", files / "march.csv", "-o", files / "1.csv", *ROLES, "--ledger", files / "l")
     assert "with earlier releases" in march.output

@@ -6,7 +6,6 @@ import signal
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
 from tables import count_csv
 from voronym.cli.common import Bar
 from voronym.errors import Cancelled, Unfinished
@@ -16,7 +15,7 @@ ROLES = ["--key", "age,sex,zip", "--confidential", "diagnosis,days", "--drop-und
 MAKE = ["anonymize", "patients.csv", "-o", "out.csv", *ROLES]
 
 
-def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
+def test_records_with_words_of_their_own(voronym, tmp_path):
     code, out, err = voronym(
         *MAKE, "--method", "records", "--flatten", "zip,diagnosis", "--shuffle", "age", "--shuffle", "sex",
         "--metrics", "sex=nominal", "--importance", "age=2", "--m", "3", "--option", "blend=centroid",
@@ -42,7 +41,7 @@ def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     assert count_csv(tmp_path / "again.csv", ["zip"]) > 3  # flattened: a cluster's, all of them
 
 
-def test_channel_tells_its_matrices(voronym):  # noqa: F811
+def test_channel_tells_its_matrices(voronym):
     code, out, err = voronym(
         "anonymize", "patients.csv", "-o", "out.csv", "--key", "age,sex", "--confidential", "diagnosis",
         "--drop-undeclared", "--method", "channel", "--max-distortion", "0.3", "--json",
@@ -95,14 +94,14 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "channel"], 2, "max_distortion or max_risk"),
     ],
 )
-def test_wrong_uses(voronym, tmp_path, words, code, says):  # noqa: F811
+def test_wrong_uses(voronym, tmp_path, words, code, says):
     got, _, err = voronym(*MAKE, "--report", "r.html", *words)
     assert (got, says in err) == (code, True), err
     assert "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_options_may_stand_before_the_table(voronym, tmp_path):  # noqa: F811
+def test_options_may_stand_before_the_table(voronym, tmp_path):
     words = ["--gamma", "0.5", *MAKE[1:], "--method=vmdav", "--save-recipe", "r.toml"]
     code, _, err = voronym("anonymize", *words)
     assert code == 0, err
@@ -113,7 +112,7 @@ def test_options_may_stand_before_the_table(voronym, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("wish", [Cancelled, Unfinished])
-def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):  # noqa: F811
+def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):
     def stop(*_, **__):
         raise wish("nothing was made")
 
@@ -123,7 +122,7 @@ def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):  # no
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatch):  # noqa: F811
+def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatch):
     messages = []
     monkeypatch.setattr("voronym.cli.common.Bar", lambda _: Bar(messages.append))
     code, _, err = voronym(*MAKE, "--report", "r.html", "--model", "t-closeness=0.3,column=days")
@@ -143,7 +142,7 @@ def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatc
     assert shares[-1] < 1.0
 
 
-def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):  # noqa: F811
+def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):
     def stop(*_, **__):
         signal.raise_signal(signal.SIGINT)
 
@@ -154,7 +153,7 @@ def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):  # noqa: F811
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_methods_lists_both_kinds(voronym):  # noqa: F811
+def test_methods_lists_both_kinds(voronym):
     code, out, _ = voronym("methods")
     assert code == 0
     head = out.index("Methods that make no groups")
@@ -164,7 +163,7 @@ def test_methods_lists_both_kinds(voronym):  # noqa: F811
     assert {row["name"] for row in rows if row["kind"] == "groups"} == set(vr.algorithms())
 
 
-def test_the_demo_has_outliers(voronym, tmp_path):  # noqa: F811
+def test_the_demo_has_outliers(voronym, tmp_path):
     code, _, err = voronym("demo", "--records", 200)
     assert code == 0, err
     ages = vr.read(tmp_path / "voronym-demo" / "patients.csv")["age"]

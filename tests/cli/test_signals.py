@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
 from fuzz.signalled import OUTPUTS, importing, run, words
 from voronym.cli import signals
 from voronym.request.recipe import Recipe
@@ -56,20 +55,20 @@ def at(monkeypatch, place: str, act) -> None:
         for at, stage in enumerate(STAGES)
     ],
 )
-def test_a_signal_in_any_stage_leaves_nothing(voronym, monkeypatch, tmp_path, stage, number):  # noqa: F811
+def test_a_signal_in_any_stage_leaves_nothing(voronym, monkeypatch, tmp_path, stage, number):
     at(monkeypatch, STAGES[stage], lambda: signal.raise_signal(number))
     code, _, err = voronym(*words("--model", "t-closeness=0.6"))
     assert (code, err) == (CODES[number], "stopped: nothing was written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_a_signal_is_not_remembered_for_the_next_command(voronym, monkeypatch):  # noqa: F811
+def test_a_signal_is_not_remembered_for_the_next_command(voronym, monkeypatch):
     at(monkeypatch, STAGES["group"], lambda: signal.raise_signal(signal.SIGINT))
     assert voronym(*words())[0] == 130
     signals.check()  # raises where somebody still wants to stop
 
 
-def test_a_signal_that_foreign_code_swallows_is_heeded_at_the_next_word(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_a_signal_that_foreign_code_swallows_is_heeded_at_the_next_word(voronym, monkeypatch, tmp_path):
     def swallowed():
         with contextlib.suppress(BaseException):  # as a callback from C does
             signal.raise_signal(signal.SIGINT)
@@ -80,7 +79,7 @@ def test_a_signal_that_foreign_code_swallows_is_heeded_at_the_next_word(voronym,
 
 
 @pytest.mark.parametrize("failure", [AssertionError, KeyError, vr.InputError])
-def test_what_fails_because_it_was_interrupted_is_no_defect(voronym, monkeypatch, tmp_path, failure):  # noqa: F811
+def test_what_fails_because_it_was_interrupted_is_no_defect(voronym, monkeypatch, tmp_path, failure):
     def interrupted():
         try:
             signal.raise_signal(signal.SIGINT)
@@ -93,7 +92,7 @@ def test_what_fails_because_it_was_interrupted_is_no_defect(voronym, monkeypatch
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_a_signal_after_all_was_written_comes_too_late(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_a_signal_after_all_was_written_comes_too_late(voronym, monkeypatch, tmp_path):
     at(monkeypatch, "voronym.cli.anonymize.show", lambda: signal.raise_signal(signal.SIGTERM))
     code, _, err = voronym(*words())
     assert code == 0, err
@@ -101,7 +100,7 @@ def test_a_signal_after_all_was_written_comes_too_late(voronym, monkeypatch, tmp
 
 
 @pytest.mark.filterwarnings("default:the search was finished early")
-def test_ctrl_c_can_take_the_best_so_far(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_ctrl_c_can_take_the_best_so_far(voronym, monkeypatch, tmp_path):
     tell = vr.Context.tell
     sent = []
 
@@ -119,7 +118,7 @@ def test_ctrl_c_can_take_the_best_so_far(voronym, monkeypatch, tmp_path):  # noq
     assert (tmp_path / "report.html").exists()
 
 
-def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tmp_path):
     sent = []
 
     def once():  # a second signal would stop the command
@@ -134,7 +133,7 @@ def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
 
 
-def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monkeypatch, tmp_path):  # noqa: F811
+def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monkeypatch, tmp_path):
     import voronym.report.html as pages
 
     def full(*_, **__):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 
 BOUNDS = {"age": (0, 120), "sex": ["f", "m"]}
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 from dp.samples import BOUNDS, EVERYTHING, HIDDEN, people
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only the keys are private")
@@ -62,7 +62,6 @@ ALIKE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Dask's dashboard")
 @pytest.mark.parametrize(
     "case", [pytest.param(name, marks=[pytest.mark.slow] if "Dask" in name else []) for name in ALIKE]
 )

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from cli.test_cli import voronym  # noqa: F401 - a fixture
+from cli.conftest import voronym  # noqa: F401 - a fixture
 from dp.samples import BOUNDS, people, release
 from voronym.dp import Spent
 

@@ -85,7 +85,7 @@ def test_the_order_of_an_ordinal_column_is_used():
     result = measure(worse, **given, models=["t-closeness=0.3"]).findings[0]
     assert result.value == pytest.approx(1 / 3)
     assert not result.holds
-    with pytest.raises(InputError, match="1 levels that its order of 2 lacks"):
+    with pytest.raises(InputError, match="has 1 level that its order of 2 lacks"):
         measure(worse, **{**given, "orders": {"w": ["low", "mid"]}}, models=["t-closeness=0.3"])
 
 

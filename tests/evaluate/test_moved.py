@@ -2,13 +2,14 @@
 
 import datetime as dt
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.evaluate.moved import joined
+from voronym.evaluate.moved import joined, key_changes
 
 
 def people(n=2000, seed=1):
@@ -102,3 +103,49 @@ def test_pram_is_not_called_true():
     assert "true except for: region, which a step drew at random" in text
     made = vr.anonymize(frame, method="local-suppression", **roles)
     assert "All published keys are true." in " ".join(made.log)
+
+
+def in_range(text, age):
+    """Return whether an age is within a published range, read by other code than the library's."""
+    low, _, high = text.replace(" or more", "–999").replace(" or less", "").rpartition("–")
+    return (int(low) if low else -999) <= age <= int(high)
+
+
+@pytest.mark.filterwarnings("ignore:other column")
+def test_a_range_without_the_person_s_value_is_not_called_coarser():
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {"age": rng.integers(1, 95, 200), "sex": rng.choice(["f", "m"], 200), "row": map(str, range(200))}
+    )
+    steps = ["recode age cuts=10,20,30,40,50,60,70,80,90"]
+    made = vr.anonymize(frame, keys=["age", "sex"], other=["row"], k=5, method="mdav", steps=steps)
+    both = made.table.join(frame, on="row", suffix="_was")
+    true = sum(map(in_range, both["age"], both["age_was"]))
+    assert 0 < true < 200  # groups publish one range for all members
+    (age,) = (change for change in made.changes if change.key == "age")
+    assert (age.coarser, age.other) == (true, 200 - true)
+    assert f"{true} became coarser, {200 - true} with another category" in str(age)
+    rows = made.table["row"].cast(pl.Int64).to_numpy()
+    measured = vr.measure(made.table, keys=["age", "sex"], original=frame, aligned=rows)
+    (age,) = (change for change in measured.utility.changes if change.key == "age")
+    assert (age.coarser, age.other) == (true, 200 - true)
+
+
+def test_a_level_of_another_branch_is_another_category():
+    towns = ["08001", "08002", "08003", "25001", "25002", "17001"]
+    tree = {
+        town: (f"{town[:2]}***", {"08": "coast", "17": "coast", "25": "inland"}[town[:2]]) for town in towns
+    }
+    before = nw.from_native(pl.DataFrame({"zip": towns}), eager_only=True)
+    shown = ["08***", "25***", "inland", "inland", "*", None]
+    after = nw.from_native(pl.DataFrame({"zip": shown}), eager_only=True)
+    schema = vr.Schema.build(before, keys=["zip"])
+    (change,) = key_changes(before, after, schema, np.arange(6), {"zip": tree})
+    assert (change.coarser, change.other, change.gone) == (3, 2, 1)
+
+
+def test_the_search_s_penalty_is_told_from_the_release_s():
+    frame = people(300).with_columns(age=np.random.default_rng(1).integers(1, 95, 300))
+    made = vr.anonymize(frame, keys=["age", "sex"], k=5, method="lattice", drop_undeclared=True,
+                        suppress="5%", steps=["recode age cuts=20,40,60,80"])  # fmt: skip
+    assert "without earlier steps the certainty penalty is" in " ".join(made.log)

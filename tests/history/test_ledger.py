@@ -157,7 +157,7 @@ def test_who_retires_keeps_k_for_an_intruder_who_recognises_rows(tmp_path):
         release.write(tmp_path / f"{month}.csv")
         intruder.read(tmp_path / f"{month}.csv")
         assert intruder.smallest(forgive=False) >= 4
-    assert figures_of(release.booking).waiting > 0
+    assert figures_of(release.booking).retired > 0
 
 
 def test_a_group_that_lives_publishes_the_same_again(tmp_path):

@@ -171,3 +171,16 @@ def test_metrics_are_in_the_text_form_and_count() -> None:
     assert 'voronym_request_seconds_bucket{route="/v1/statement",le="+Inf"} 3' in lines
     assert "voronym_epoch 3" in lines
     assert not any(line.startswith("voronym_people") for line in lines)
+
+
+def test_forgetting_nobody_fails_and_a_second_backup_names_its_folder(tmp_path: Path) -> None:
+    run, where = CliRunner(), ["--folder", str(tmp_path / "town")]
+    assert run.invoke(app, ["location", "import", str(directory(tmp_path)), *where]).exit_code == 0
+    done = run.invoke(app, ["location", "forget", "nobody@example.org", *where])
+    assert isinstance(done.exception, InputError)
+    assert "no account has this e-mail address" in str(done.exception)
+    copy = tmp_path / "copies" / "service.db"
+    copy.parent.mkdir()
+    assert run.invoke(app, ["location", "backup", str(copy), *where]).exit_code == 0
+    done = run.invoke(app, ["location", "backup", str(copy), *where])
+    assert str(copy) in str(done.exception)

@@ -182,3 +182,12 @@ def test_weights_strata_and_people() -> None:
                    drop_undeclared=True)  # fmt: skip
     assert release.checklist.passes
     assert release.k >= 12
+
+
+def test_places_missing_from_the_table_are_called_so(tmp_path: Path) -> None:
+    table = tmp_path / "zips.csv"
+    table.write_text("zip3,people\n080,900000\n430,12000\n", encoding="utf-8")
+    frame = pl.DataFrame({"zip": ["08001", "43001", "99101", "99201"] * 5, "sex": ["f", "m"] * 10})
+    result = completed(frame, "hipaa-safe-harbor", {"zip-populations": str(table)})
+    (reason,) = (item.reason for item in result.added if "values=" in item.value)
+    assert "people or fewer live under 1 of them, 2 of them are missing from the table" in reason

@@ -77,7 +77,7 @@ def test_kinds_of_every_dtype(library: str) -> None:
         ),
         (
             {"keys": ["sex"], "drop_undeclared": True, "orders": {"sex": ["f"]}},
-            r"1 levels, in 1 rows, that its order",
+            r"1 level, in 1 row, that its order",
         ),
         ({"keys": ["sex"], "drop_undeclared": True, "orders": {"sex": ["f", "f", "m"]}}, "different levels"),
         (

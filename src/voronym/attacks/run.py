@@ -16,7 +16,7 @@ from voronym.core.display import chip, html_table
 from voronym.core.jsonable import Plain
 from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
-from voronym.errors import MissingExtraError
+from voronym.errors import MissingExtraError, worded
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,12 @@ class Exposure(Plain):
             if outcome.attack == name:
                 return outcome
         ATTACKS[name]  # raises with the known names if this is none
-        raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
+        raise KeyError(f"{name} was not made: {worded(self.skipped.get(name, 'it was not asked for'))}")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain, JSON-able types, with reasons in the words of the surface."""
+        skipped = {name: worded(why) for name, why in self.skipped.items()}
+        return {**super().to_dict(), "skipped": skipped}
 
     def having(self, earlier: Exposure | None) -> Exposure:
         """Return these outcomes together with earlier ones of other attacks."""
@@ -78,7 +83,7 @@ class Exposure(Plain):
                 lines += [*_figures(outcome, room), *_wrapped(outcome.says, room, " " * 6)]
         reasons: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
-            reasons.setdefault(why, []).append(name)
+            reasons.setdefault(worded(why), []).append(name)
         untried = [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
         for title, texts in (("Not tried", untried), ("Notes", self.notes)):
             lines += ["", title] if texts else []
@@ -100,13 +105,14 @@ class Exposure(Plain):
         most = max(successful, key=lambda outcome: outcome.rank)
         return Sentence(
             "{many} of {made} attacks do better than guessing (marked !). The first of them needs to know "
-            "{knows} ({first}); the strongest is {most} ({success} right).",
+            "{knows} ({first}); the strongest is {most}, by its certain excess of {least} or more "
+            "(presence in the file counts last).",
             many=str(len(successful)),
             made=str(len(self.outcomes)),
             knows=Sentence(KNOWLEDGE[first.level]),
             first=first.attack,
             most=most.attack,
-            success=percent(most.success, whole=True),
+            least=percent(most.interval[0], whole=True),
         )
 
     def __repr__(self) -> str:
@@ -207,7 +213,7 @@ def assault(
         try:
             outcomes.append(attack.run(scene if attack.name in _BY_PLACE else stirred, part))
         except (Inapplicable, MissingExtraError) as error:
-            lacking[attack.name] = str(error)
+            lacking[attack.name] = error.worded("marks")
         done += share
     skipped = {attack.name: lacking[attack.name] for attack in chosen if attack.name in lacking}
     return Exposure(tuple(outcomes), skipped, scene.notes, seed)

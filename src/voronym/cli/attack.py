@@ -9,6 +9,7 @@ import typer
 
 from voronym.cli import common, declared, files, recipes
 from voronym.cli.verbs import verb
+from voronym.errors import InputError
 from voronym.request.choices import ColumnChoices
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household")
@@ -86,6 +87,9 @@ def attack(
             progress=bar,
             **declared.choices_of(typed, frame.columns),
         )
+    if only and not result.outcomes:
+        reasons = "; ".join(f"{name}: {why}" for name, why in result.skipped.items())
+        raise InputError(f"no attack that you named could be made: {reasons}")
     if json:
         common.emit(result.to_dict())
     else:

@@ -149,6 +149,19 @@ def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
     out.print(text, soft_wrap=not out.is_terminal)
 
 
+def show_log(name: str) -> None:
+    """Print the information that a logger gets as notes, at once."""
+    import logging
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(record.getMessage(), word="note", style="bold")
+
+    logger = logging.getLogger(name)
+    logger.handlers = [Notes(logging.INFO)]
+    logger.setLevel(logging.INFO)
+
+
 def _show_warning(message: object, *_: Any, **__: Any) -> None:
     say(str(message), word="warning", style="yellow")
 

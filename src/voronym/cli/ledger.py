@@ -62,7 +62,7 @@ def new(
 @app.command()
 def show(file: File, json: common.Json = False) -> None:
     """List the releases in a ledger, and the spent part of its budget."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from voronym.history import Ledger
     from voronym.history.epsilon import PRIVATE, limit_of
@@ -73,9 +73,14 @@ def show(file: File, json: common.Json = False) -> None:
     if json:
         common.emit([_entry_data(entry) for entry in entries])
         return
-    numbers: tuple[str, ...] = ("release", "made", "people", "waiting", "left_out", "groups", "k")
+    numbers: tuple[str, ...] = ("release", "made", "people", "waiting", "retired", "left_out", "groups", "k")
     numbers += ("epsilon", "delta") if private else ()
-    grid = Table(*(number.replace("_", " ") for number in numbers), "keys", "file", box=None)
+    heads = [name.replace("_", " ") for name in (*numbers, "keys", "file")]
+    widths = [max(map(len, head.split())) for head in heads]  # a narrow terminal cuts no heading
+    columns = (
+        Column(head, min_width=wide, overflow="fold") for head, wide in zip(heads, widths, strict=True)
+    )
+    grid = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for entry in entries:
         row = _entry_data(entry)
         cells = ("–" if row[name] is None else str(row[name]) for name in numbers)
@@ -214,6 +219,7 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         "made": entry.made,
         "people": entry.released,
         "waiting": entry.waiting,
+        "retired": entry.retired,
         "left_out": entry.left_out,
         "groups": len(np.unique(entry.groups[entry.groups >= 0])),
         "k": entry.k,

@@ -26,7 +26,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
-    grid.add_column()
+    grid.add_column(overflow="fold")  # a setting must stay readable
     units = release.schema.units
     counted = "" if not units else " households" if "household" in units else " people"
     for part in (

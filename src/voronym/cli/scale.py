@@ -58,6 +58,7 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
         refuse({"out_table": style.pop("table", None)})
     reading = reading_of(asked)
     home = home_of(asked.typed.get("work"), output)
+    common.show_log("voronym.dask")
     with common.ticker(not outputs.json) as bar, as_files(asked.source, home, reading) as source:
         bar.begin("looking", 0.0)
         request = Request.of(asked.choices(columns_of(source, reading)))

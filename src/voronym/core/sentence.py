@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 
+def numbered(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> numbered(1, "level"), numbered(1200, "row")
+    ('1 level', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class Sentence(str):
     """A text, together with its message and the values that fill the message's places.
 

@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.registry import meant
 from voronym.errors import InputError, hint
 from voronym.table.build import build
 from voronym.table.frame import DAY, sample, time_unit
@@ -149,7 +150,10 @@ def bounds_of(
     """
     strange = [name for name in given if name not in table.schema]  # bounds of dropped columns do no harm
     if strange:
-        raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
+        raise InputError(
+            f"the bounds name {', '.join(map(repr, strange))}, and the table has no such column"
+            + meant(strange[0], [column.name for column in table.schema])
+        )
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]
 
 

@@ -24,7 +24,7 @@ from voronym.errors import InputError, WriteError, hint, worded
 from voronym.evaluate.population.front import find_population_risk
 from voronym.evaluate.population.suda import Suda, find_uniques
 from voronym.privacy.individual import household_risk
-from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.classes import check_columns, check_keys, equivalence_classes
 from voronym.table.frame import NUMBERS
 from voronym.table.read import load
 from voronym.table.values import Columns, Values
@@ -86,7 +86,7 @@ def risk_by_record(
     [2, 2, 1]
     """
     frame = load(table)
-    check_columns(frame, keys, "key")
+    check_keys(frame, keys)
     columns = Columns(frame)
     classes = equivalence_classes(frame, keys)
     sizes = classes.sizes[classes.labels]

@@ -23,7 +23,7 @@ from voronym.evaluate.risk import risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
 from voronym.privacy import Finding, Model, listed_models, parse_model
 from voronym.privacy.unasked import unasked
-from voronym.table.classes import check_columns
+from voronym.table.classes import check_columns, check_keys
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
 from voronym.table.read import read
@@ -73,10 +73,6 @@ def measure(
     frame, original, population = _open(table), _open(original), _open(population)
     if original is not None:
         frame = without_guards(frame, original)
-    check_columns(frame, keys, "key")
-    check_columns(frame, confidential, "confidential")
-    if not keys:
-        raise InputError("no key column is named; name the columns that an intruder may know")
     source = frame if original is None else original
     if original is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")
@@ -149,7 +145,12 @@ def schema_of(
     options: Columns,
     notes: list[str],
 ) -> Schema:
-    """Build a schema from the original; a table that cannot be encoded is still counted."""
+    """Check the named columns of a table, and build a schema from its original.
+
+    A table that cannot be encoded is still counted.
+    """
+    check_keys(frame, keys)
+    check_columns(frame, confidential, "confidential")
     strange = [name for name in frame.columns if name not in source.columns]
     if strange:
         raise InputError(

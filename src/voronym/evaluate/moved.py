@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import Pair, numbers
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.sets import untrue, within
+from voronym.generalize.spans import ANY, bounds
 from voronym.table.alike import common, plain
-from voronym.table.schema import Schema
+from voronym.table.schema import Column, Schema
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -37,8 +40,9 @@ class KeyChange(Plain):
     gone : int
         Records whose value was blanked.
     coarser : int
-        Records with a text in place of a number or date, such as a range, or with a category that no original
-        has, such as a code with stars or a level of a hierarchy.
+        Records with a text that stands for their value and others: a range, a code with stars, a level of a
+        hierarchy. A text that does not stand for their value counts as another category (`other`). A text
+        that voronym cannot read counts as coarser.
     moved : int
         Records with another number or date, or another level of an order.
     distance : float or None
@@ -46,6 +50,8 @@ class KeyChange(Plain):
         for categories, and if none moved.
     farthest : float or None
         Largest distance.
+    filled : int
+        Records with a value in place of a gap.
     """
 
     key: str
@@ -57,10 +63,11 @@ class KeyChange(Plain):
     moved: int = 0
     distance: float | None = None
     farthest: float | None = None
+    filled: int = 0
 
     @property
     def other(self) -> int:
-        """Number of records with another category, or with a value in place of a gap."""
+        """Number of records with another category or a range without their value, or with a filled gap."""
         return self.records - self.kept - self.gone - self.coarser - self.moved
 
     @property
@@ -76,12 +83,13 @@ class KeyChange(Plain):
         if self.moved and self.distance is not None and self.farthest is not None:
             what = "the others" if self.moved == self.records - self.kept else f"{self.moved:,}"
             mean, most = amount(self.distance), amount(self.farthest)
-            parts.append(f"{what} moved by {mean}{self.unit} on average, {most} at most")
-        number = self.kind in ("numeric", "datetime", "ordinal", "location")
+            unit = self.unit.removesuffix("s") if mean == "1" else self.unit
+            parts.append(f"{what} moved by {mean}{unit} on average, {most} at most")
         rest = {
             "became coarser": self.coarser,
             "missing now": self.gone,
-            "with a value in place of a gap" if number else "with another category": self.other,
+            "with a value in place of a gap": self.filled,
+            "with another category": self.other - self.filled,
         }
         parts += [f"{count:,} {what}" for what, count in rest.items() if count]
         return f"{self.key}: {', '.join(parts)}"
@@ -102,7 +110,13 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
+def key_changes(
+    original: Any,
+    released: Any,
+    schema: Schema,
+    rows: NDArray[Any],
+    hierarchies: Mapping[str, Any] | None = None,
+) -> tuple[KeyChange, ...]:
     """Compare the keys of a table with its original, record by record.
 
     Parameters
@@ -113,6 +127,8 @@ def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]
         Roles and kinds of the original's columns.
     rows : array of int
         The original row of each released one.
+    hierarchies : mapping, optional
+        For each column, an argument of `voronym.Hierarchy.of`; its names stand for the values below them.
 
     Examples
     --------
@@ -121,9 +137,9 @@ def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]
     >>> print(*key_changes(before, after, Schema.build(before, keys=["age"]), np.arange(4)))
     age: 2 of 4 records kept their value (50.0 %), the others moved by 5 on average, 6 at most
     """
-    order = np.asarray(rows, np.int64)
+    order, trees = np.asarray(rows, np.int64), hierarchies or {}
     return tuple(
-        _change(plain(original[name])[order], plain(released[name]), schema, name)
+        _change(plain(original[name])[order], plain(released[name]), schema[name], trees.get(name))
         for name in schema.keys
         if name in released.columns and name in original.columns
     )
@@ -132,25 +148,28 @@ def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]
 def pair_changes(pair: Pair, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
     """Compare the keys of two comparable tables; ranges are compared as texts."""
     before, after = (nw.from_native(frame, eager_only=True) for frame in (pair.original, pair.published))
-    return key_changes(before, after, pair.schema, rows)
+    return key_changes(before, after, pair.schema, rows, pair.trees)
 
 
-def _change(before: pl.Series, after: pl.Series, schema: Schema, name: str) -> KeyChange:
-    column, n = schema[name], len(after)
+def _change(before: pl.Series, after: pl.Series, column: Column, tree: Any) -> KeyChange:
+    n = len(after)
     was, now = before.is_null().to_numpy(), after.is_null().to_numpy()
     first, second, fits = common(before, after)
     if not fits:
         first, second = before.cast(pl.String), after.cast(pl.String)
     same = (first == second).fill_null(False).to_numpy() | (was & now)
     gone = now & ~was
-    base = KeyChange(name, column.kind, n, int(same.sum()), int(gone.sum()))
-    rest = ~same & ~gone
+    filled = was & ~now
+    base = KeyChange(column.name, column.kind, n, int(same.sum()), int(gone.sum()), filled=int(filled.sum()))
+    rest = ~same & ~gone & ~filled
     order = column.categories if column.kind == "ordinal" else None
     x, y = (numbers(before, order), numbers(after, order)) if column.kind != "nominal" else (None, None)
     if x is None or y is None:
         coarse = rest & _strange(first, second)
+        coarse[coarse] = ~_untrue(before.filter(coarse), second.filter(coarse), order, tree)
         return replace(base, coarser=int(coarse.sum()))
     coarse = rest & np.isnan(y)
+    coarse[coarse] = ~_untrue(before.filter(coarse), after.filter(coarse), order, tree)
     moved = rest & ~np.isnan(x) & ~np.isnan(y)
     away = np.abs(x[moved] - y[moved]) / (86_400.0 if column.kind == "datetime" else 1.0)
     return replace(
@@ -167,6 +186,24 @@ def _strange(before: pl.Series, after: pl.Series) -> Bools:
     return (~after.is_in(before.unique().implode()) & after.is_not_null()).fill_null(False).to_numpy()
 
 
+def _untrue(before: pl.Series, after: pl.Series, order: Sequence[str] | None, tree: Any) -> Bools:
+    """Return which published ranges, codes and levels do not stand for the record's own value."""
+    if not len(after) or after.dtype != pl.String:
+        return np.zeros(len(after), bool)
+    line, times = None if order or tree else numbers(before), before.dtype in (pl.Date, pl.Datetime)
+    if line is not None:
+        distinct = after.unique().to_list()
+        inside = {text: ends for text in distinct if (ends := bounds(text, times=times)) is not None}
+        shown = [inside.get(text) for text in after.to_list()]
+        return np.array([ends is not None and not within(value, ends, times=times)
+                         for value, ends in zip(line.tolist(), shown, strict=True)], bool)  # fmt: skip
+    values, texts = before.cast(pl.String).to_list(), after.to_list()
+    lengths = {len(value) for value in values}
+    in_place = all(len(text) in lengths for text in set(texts) - {ANY})
+    known = None if tree is None else Hierarchy.of(tree)
+    return untrue(texts, values, in_place=in_place, tree=known, order=order)
+
+
 def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
     """Combine the changes of keys in parts into those of the whole data set."""
     out = []
@@ -174,7 +211,7 @@ def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
         counts = {
             field.name: sum(getattr(part, field.name) for part in same)
             for field in fields(KeyChange)
-            if field.name in ("records", "kept", "gone", "coarser", "moved")
+            if field.name in ("records", "kept", "gone", "coarser", "moved", "filled")
         }
         away = [part for part in same if part.distance is not None and part.farthest is not None]
         total = sum(part.moved * float(part.distance or 0.0) for part in away)

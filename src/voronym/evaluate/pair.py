@@ -63,6 +63,8 @@ class Pair:
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
     coded: dict[str, Codes] = field(default_factory=dict)
     """Codes of columns, computed before."""
+    trees: Mapping[str, Any] = field(default_factory=dict)
+    """The hierarchies of columns."""
 
     @property
     def published(self) -> pl.DataFrame:
@@ -126,9 +128,11 @@ def make_pair(
     strange = [name for name in after.columns if name not in before.columns]
     lacking = [name for name in schema.keys if name not in after.columns]
     if strange or lacking:
+        lacks = [f"the {which} lacks {_names(names)}"
+                 for which, names in (("original", strange), ("table", lacking)) if names]  # fmt: skip
         raise InputError(
-            f"original and table have different columns: the original lacks {_names(strange)}, the table "
-            f"lacks {_names(lacking)}; compare a table with the one it was made from"
+            f"original and table have different columns: {', '.join(lacks)}; compare a table with the one "
+            "it was made from"
         )
     for what, table in (("original", before), ("table", after)):
         if len(table) == 0:
@@ -166,7 +170,8 @@ def make_pair(
         replace(c, kind="nominal", categories=None, partner=None, axis=None) if c.name in odd else c
         for c in columns
     )
-    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged, sets)
+    tables = pl.DataFrame(left), pl.DataFrame(right)
+    return Pair(*tables, Schema(fitted), tuple(notes), ranged, sets, trees=hierarchies or {})
 
 
 def _sets(
@@ -308,5 +313,5 @@ def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int6
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:12])) or "nothing"
+    shown = ", ".join(map(repr, names[:12]))
     return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from voronym.generalize.spans import ANY, bounds, ends_of_levels
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Bounds = tuple[float | None, float | None, bool, bool]
+"""The ends of a range, and whether each is excluded; see `bounds`."""
 
 WORK = 10_000_000
 """Largest number of comparisons of texts with values; beyond it, texts count as names."""
@@ -77,15 +80,20 @@ def sets_of_numbers(texts: Sequence[str], values: Floats, *, times: bool = False
         result = bounds(text, times=times)
         if result is None:
             return None
-        low, high, above, below = result
-        inside = np.ones(len(values), bool)
-        if low is not None:
-            inside &= values > low if above else values >= low
-        if high is not None:
-            day = 86_400.0 if times and high % 86_400.0 == 0.0 and not below else 0.0
-            inside &= (values < high + day) if below or day else (values <= high)
-        row[:] = inside
+        row[:] = within(values, result, times=times)
     return ValueSets(list(texts), values.tolist(), member)
+
+
+def within(values: Any, ends: Bounds, *, times: bool = False) -> Any:
+    """Return whether values are in a range of `bounds`; the last day of a range of times counts in full."""
+    low, high, above, below = ends
+    inside = values == values  # not missing
+    if low is not None:
+        inside &= values > low if above else values >= low
+    if high is not None:
+        day = 86_400.0 if times and high % 86_400.0 == 0.0 and not below else 0.0
+        inside &= (values < high + day) if below or day else (values <= high)
+    return inside
 
 
 def sets_of_texts(
@@ -138,13 +146,74 @@ def sets_of_texts(
     return ValueSets(list(texts), list(values), member) if any_set else None
 
 
+def untrue(
+    texts: Sequence[str],
+    values: Sequence[str],
+    *,
+    in_place: bool = True,
+    tree: Hierarchy | None = None,
+    order: Sequence[str] | None = None,
+) -> Bools:
+    """Return which records have a text that does not stand for their value.
+
+    A text that stands for no value of the column is not understood, and never untrue.
+
+    Parameters
+    ----------
+    texts, values : sequences of str
+        The published text and the original value of each record.
+    in_place : bool
+        Whether each star stands for one character.
+    tree, order
+        As for `sets_of_texts`.
+
+    Examples
+    --------
+    >>> untrue(["08***", "08***", "south"], ["08001", "10115", "10115"]).tolist()
+    [False, True, False]
+    """
+    pairs: dict[str, dict[str, list[int]]] = {}
+    for at, (text, value) in enumerate(zip(texts, values, strict=True)):
+        pairs.setdefault(text, {}).setdefault(value, []).append(at)
+    out, every = np.zeros(len(texts), bool), list(dict.fromkeys(values))
+    for text, records in pairs.items():
+        here = list(records)
+        fits = _read(text, here, in_place, tree, order, every)
+        if fits is None and len(pairs) * len(every) <= WORK:  # one of nobody's own values, or no set at all
+            understood = _read(text, every, in_place, tree, order, every) is not None
+            fits = np.zeros(len(here), bool) if understood else None
+        for value, inside in zip(here, () if fits is None else fits, strict=False):
+            out[records[value]] = not inside
+    return out
+
+
+def _read(
+    text: str,
+    values: Sequence[str],
+    in_place: bool,
+    tree: Hierarchy | None,
+    order: Sequence[str] | None,
+    known: Sequence[str],
+) -> Bools | None:
+    """Return which values a text stands for; None if it stands for none of them."""
+    for reader in _readers(values, in_place, tree, order, known):
+        result = reader(text.strip())
+        if result is not None and result.any():
+            return result
+    return None
+
+
 Reader = Callable[[str], Bools | None]
 
 
 def _readers(
-    values: Sequence[str], in_place: bool, tree: Hierarchy | None, order: Sequence[str] | None
+    values: Sequence[str],
+    in_place: bool,
+    tree: Hierarchy | None,
+    order: Sequence[str] | None,
+    listable: Sequence[str] | None = None,
 ) -> list[Reader]:
-    """Return the readers of a text as a set, the surest first."""
+    """Return the readers of a text as a set, the surest first; lists may name all ``listable`` values."""
     n = len(values)
 
     def below(text: str) -> Bools | None:
@@ -186,7 +255,7 @@ def _readers(
         result = sets_of_numbers([text], line)
         return None if result is None else result.member[0]
 
-    known = set(values)
+    known = set(values if listable is None else listable)
     line = np.array([float(value) for value in values]) if _numeric(values) else None
     return [below, everything, masked, listed, between, range_of_codes]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.history.policy import Policy
+from voronym.history.policy import RETIRED, Policy
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem, check_k
@@ -35,7 +35,8 @@ class Round:
         The group of everybody present; -1 for people who wait and are not published. A living group keeps its
         number; new groups get unused numbers.
     waited : array of int, shape (n,)
-        Number of rounds, this one included, in which each person was not published; 0 for published people.
+        Number of rounds, this one included, in which each person was not published; 0 for published people,
+        `RETIRED` for people of dissolved groups who are not published again.
     began : array of bool, shape (n,)
         Whether each person's history begins with this round: their group was formed now.
     kept, formed : int
@@ -61,13 +62,18 @@ class Round:
 
     @property
     def waiting(self) -> int:
-        """Number of people who wait."""
-        return int((self.groups < 0).sum())
+        """Number of people who wait for a later release."""
+        return int(((self.groups < 0) & (self.waited != RETIRED)).sum())
+
+    @property
+    def retired(self) -> int:
+        """Number of people of dissolved groups who are not published again."""
+        return int((self.waited == RETIRED).sum())
 
     def __repr__(self) -> str:
         n = len(self.groups)
         return (
-            f"Round({n - self.waiting} of {n} people in {self.kept + self.formed} groups, "
+            f"Round({self.published.sum()} of {n} people in {self.kept + self.formed} groups, "
             f"{self.formed} of them new; {self.dissolved} dissolved)"
         )
 
@@ -152,8 +158,11 @@ def advance(
     began[pool[placed]] = True
     formed = int(fresh.max(initial=-1)) + 1
     Partition(out[out >= 0], k=k) if (out >= 0).any() else None  # counted, not trusted
+    after = np.where(out >= 0, 0, np.maximum(before, 0) + 1)
+    if chosen.dissolved == "retire":
+        after[(out < 0) & (now >= 0)] = RETIRED
     return Round(
-        out, np.where(out >= 0, 0, before + 1), began, len(living) - len(extra), formed, len(weak),
+        out, after, began, len(living) - len(extra), formed, len(weak),
         int(sizes[extra].sum()),
     )  # fmt: skip
 

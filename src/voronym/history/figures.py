@@ -29,6 +29,7 @@ class HistoryFigures(Plain):
     leavers_below_k: int = 0
     corrected: int = 0
     waiting: int = 0
+    retired: int = 0
     groups_kept: int | None = field(default=None, metadata=_KEPT)
     groups_formed: int | None = field(default=None, metadata=_KEPT)
     groups_dissolved: int | None = field(default=None, metadata=_KEPT)
@@ -52,6 +53,7 @@ def figures_of(booking: Booking) -> HistoryFigures:
         leavers_below_k=standing.leavers_below,
         corrected=booking.corrected,
         waiting=len(booking.late) if following is None else following.waiting,
+        retired=0 if following is None else following.retired,
         groups_kept=None if following is None else following.kept,
         groups_formed=None if following is None else following.formed,
         groups_dissolved=None if following is None else following.dissolved,

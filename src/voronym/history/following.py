@@ -17,7 +17,7 @@ from voronym.history.booking import Booking
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
 from voronym.history.kept import frozen_rows, stood_in
-from voronym.history.policy import Policy
+from voronym.history.policy import RETIRED, Policy
 from voronym.history.sets import alike
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
@@ -242,7 +242,8 @@ class _Follower:
                 if not taken[near]:
                     groups[mine] = number[near]
                     taken[[cell, near]] = True
-        waited = np.where(groups >= 0, 0, np.maximum(made.waited, 1))
+        late = np.where(made.waited == RETIRED, RETIRED, np.maximum(made.waited, 1))
+        waited = np.where(groups >= 0, 0, late)
         formed = len(np.unique(groups[(groups >= 0) & began]))
         kept = len(np.unique(groups[(groups >= 0) & ~began]))
         return replace(made, groups=groups, began=began, waited=waited, formed=formed, kept=kept)

@@ -22,6 +22,7 @@ from voronym.core.formats import check_format, program_version
 from voronym.core.place import digest_of
 from voronym.errors import InputError, WriteError
 from voronym.history.people import SIZE, Prints
+from voronym.history.policy import RETIRED
 
 Ints = NDArray[np.int64]
 
@@ -62,7 +63,8 @@ class Entry:
     begun : array of int, shape (n,)
         The number of the release at which the history of each person began.
     waited : array of int, shape (n,)
-        Number of releases for which each person has been waiting.
+        Number of releases for which each person has been waiting; `RETIRED` for people of dissolved groups
+        who are not published again.
     published : mapping
         The published values of groups, by key, which are also in the release.
     loose : array, shape (n,), optional
@@ -97,7 +99,12 @@ class Entry:
     @property
     def waiting(self) -> int:
         """Number of people who waited."""
-        return int((self.groups == -1).sum())
+        return int(((self.groups == -1) & (self.waited != RETIRED)).sum())
+
+    @property
+    def retired(self) -> int:
+        """Number of people of dissolved groups who are not published again."""
+        return int((self.waited == RETIRED).sum())
 
     @property
     def left_out(self) -> int:

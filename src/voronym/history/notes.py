@@ -45,6 +45,11 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
             f"{waiting:,} of {booking.many:,} people wait and are not in the release: too few "
             "similar people were in the same releases"
         )
+    if following is not None and following.retired:
+        out.append(
+            f"{following.retired:,} of {booking.many:,} people of dissolved groups are not published again "
+            f"({hint('dissolved', 'retire')})"
+        )
     out += booking.cells.notes
     if booking.corrected and following is not None:
         many = "1 person has" if booking.corrected == 1 else f"{booking.corrected:,} people have"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from voronym.core.options import Options, one_of, option, share, whole
 
+RETIRED = -1
+"""In place of the number of releases waited: the person is not published again."""
+
 
 @dataclass(frozen=True)
 class Policy(Options):

@@ -342,6 +342,6 @@ def _log(searched: Lattice, best: Solution) -> tuple[str, ...]:
     return (
         f"All records were recoded to the same levels: {named}. Of {searched.base.size:,} combinations "
         f"{searched.looked:,} were looked at; the others are proven to be no better.",
-        f"The keys of {best.suppressed:,} of {searched.n:,} records are suppressed; the certainty penalty is "
-        f"{best.loss:.2f} %.",
+        f"The keys of {best.suppressed:,} of {searched.n:,} records are suppressed; without earlier steps "
+        f"the certainty penalty is {best.loss:.2f} %.",
     )

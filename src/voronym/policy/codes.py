@@ -118,9 +118,15 @@ class Digits(ColumnDemand):
         small = [head for head in heads if living.get(head, 0) <= self.people and set(head) != {"0"}]
         if small:
             values = ",".join(quoted(head + tail) for head in small)
+            unknown = sum(head not in living for head in small)
+            few = len(small) - unknown
+            reasons = {
+                f"{self.people:,} people or fewer live under {few} of them": few,
+                f"{unknown} of them {'is' if unknown == 1 else 'are'} missing from the table": unknown,
+            }
             draft.step(
                 f"recode {name} values={values} to={quoted(self.instead + tail)}", self,
-                f"{self.people:,} people or fewer live under {len(small)} of them",
+                ", ".join(reason for reason, many in reasons.items() if many),
             )  # fmt: skip
 
 

@@ -83,12 +83,15 @@ class Finding:
         return given if isinstance(given, str) else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as plain types for JSON, in which infinite measures become None."""
+        """Return the finding as plain types for JSON.
+
+        Infinite measures become None, and so does ``holds`` if nothing was required.
+        """
         return {
             "model": self.model,
             "value": _finite(self.value),
             "required": self.required,
-            "holds": self.holds,
+            "holds": None if self.required is None else self.holds,
             "worst": [_finite(place) for place in self.worst],
             "detail": _finite(self.detail),
         }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.sentence import numbered
 from voronym.errors import InputError
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.conform import as_kind
@@ -209,8 +210,8 @@ def _in_order(
     strange = int((ranks < 0).sum())
     if strange:
         raise InputError(
-            f"confidential column {column!r} has {strange} levels that its order of {len(place)} lacks; "
-            "add them to the order"
+            f"confidential column {column!r} has {numbered(strange, 'level')} that its order of {len(place)} "
+            "lacks; add what is missing to the order"
         )
     sort = np.argsort(ranks, kind="stable")
     to = np.empty(len(values) + 1, np.int64)

@@ -162,7 +162,7 @@ def make_release(
     if table.units is not None or recipe.space != DEFAULT_SPACE:
         losses = {}  # the search minimised another cost than that of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
-    changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
+    changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n), recipe.trees)
     exposed = [Exposed.of(item, table.keys, recipe.required_k) for item in (original, released)]
     groups = isinstance(masked, Grouped) and masked.partition is not None
     evidence = Evidence(

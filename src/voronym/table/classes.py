@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.core.registry import meant
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.table.frame import Frame, Series
 from voronym.table.values import first_rows
 
@@ -67,9 +67,7 @@ def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
     >>> equivalence_classes(frame, ["age"]).sizes.tolist()
     [2, 2]
     """
-    check_columns(frame, keys, "key")
-    if not keys:
-        raise InputError("no key column is named; name the columns that an attacker may know")
+    check_keys(frame, keys)
     n = len(frame)
     if n == 0:
         raise InputError("the table has no rows, so there is nothing to count")
@@ -124,6 +122,15 @@ def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:
     if twice:
         raise InputError(
             f"named more than once as {role}: {', '.join(map(repr, twice))}; name each column once"
+        )
+
+
+def check_keys(frame: Frame, keys: Sequence[str]) -> None:
+    """Refuse unknown or repeated keys, and an empty list of keys."""
+    check_columns(frame, keys, "key")
+    if not keys:
+        raise InputError(
+            f"no key column is named; name the columns that an intruder may know, with {hint('keys')}"
         )
 
 

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from voronym.core.sentence import numbered
 from voronym.errors import SchemaError
 from voronym.table import spelling
 from voronym.table.conform import as_kind, doubt
@@ -166,8 +167,9 @@ def _check_categories(values: Values, column: Column) -> None:
         if strange.any():
             rows = int(strange[codes[codes >= 0]].sum())
             raise SchemaError(
-                f"ordinal key {column.name!r} has {int(strange.sum())} levels, in {rows} rows, that its "
-                f"order of {len(known)} levels lacks; add them to the order"
+                f"ordinal key {column.name!r} has {numbered(int(strange.sum()), 'level')}, in "
+                f"{numbered(rows, 'row')}, that its order of {numbered(len(known), 'level')} lacks; add what "
+                "is missing to the order"
             )
 
 

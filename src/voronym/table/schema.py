@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -336,8 +336,7 @@ def no_role(undeclared: Sequence[str], columns: int) -> str:
     return (
         f"{len(undeclared)} of {columns} columns have no role: {listing(undeclared)}; say what each is with "
         f"{hint('keys')}, {hint('confidential')}, {hint('identifiers')} or {hint('other')}, or leave them "
-        "out "
-        f"with {hint('drop_undeclared')}. `voronym inspect FILE` proposes roles"
+        f"out with {hint('drop_undeclared')}. `voronym inspect FILE` proposes roles"
     )
 
 
@@ -351,23 +350,26 @@ def _with_units(identifiers: Sequence[str] | str, *units: str | None) -> list[st
     return listed
 
 
+def check_present(present: Sequence[str], named: Iterable[str]) -> None:
+    """Refuse names that are no columns of the table."""
+    unknown = list(dict.fromkeys(name for name in named if name not in present))
+    if unknown:
+        raise SchemaError(
+            f"the table has no column {listing(unknown)}; its columns are: {listing(present)}"
+            + meant(unknown[0], present)
+        )
+
+
 def _roles(present: Sequence[str], declared: Sequence[tuple[Role, Sequence[str] | str]]) -> dict[str, Role]:
     roles: dict[str, Role] = {}
     twice: list[str] = []
-    unknown: list[str] = []
     for role, names in declared:
         for name in [names] if isinstance(names, str) else names:
             if name in roles:
                 twice.append(name)
-            elif name not in present:
-                unknown.append(name)
             else:
                 roles[name] = role
-    if unknown:
-        raise SchemaError(
-            f"the table has no column {listing(dict.fromkeys(unknown))}; its columns are: {listing(present)}"
-            + meant(unknown[0], present)
-        )
+    check_present(present, roles)
     if twice:
         raise SchemaError(
             f"every column has one role; these are declared twice: {listing(dict.fromkeys(twice))}"

@@ -53,6 +53,7 @@ def entries_of(path: str) -> list[dict[str, Any]]:
                 "made": entry.made[:10],
                 "people": entry.released,
                 "waiting": entry.waiting,
+                "retired": entry.retired,
                 "k": entry.k,
                 "keys": [str(name) for name in entry.about.get("keys", ())],
             }

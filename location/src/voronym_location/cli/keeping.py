@@ -107,4 +107,6 @@ def forget(
 
     with existing(config, folder) as service:
         done = service.forget(email)
-    typer.echo("all that was stored is deleted" if done else "there is no such account", err=True)
+    if not done:
+        raise InputError("no account has this e-mail address; check its spelling")
+    typer.echo("all that was stored is deleted", err=True)

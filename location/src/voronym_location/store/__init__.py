@@ -116,7 +116,7 @@ class Store:
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
-            raise InputError(f"cannot write the backup {target.name!r}: {error.strerror}") from None
+            raise InputError(f"cannot write the backup {str(target)!r}: {error.strerror}") from None
         with (
             contextlib.closing(sqlite3.connect(self.file)) as source,
             contextlib.closing(sqlite3.connect(target)) as copy,

@@ -16,7 +16,7 @@ from voronym.evaluate.population.figures import PopulationRisk
 from voronym.evaluate.population.sample import Sample, assess
 from voronym.evaluate.population.suda import check_fraction
 from voronym.privacy.individual import weights_of
-from voronym.table.classes import check_columns
+from voronym.table.classes import check_columns, check_keys
 from voronym.table.read import load
 from voronym.table.values import Columns, Values
 
@@ -105,7 +105,7 @@ def find_population_risk(
     ctx: Context,
 ) -> PopulationRisk:
     """Compute `population_risk` within other work, which can be cancelled."""
-    check_columns(frame, keys, "key")
+    check_keys(frame, keys)
     names = tuple(keys)
     _check(names, weights, fraction, population, threshold)
     sampled = check_fraction(fraction)
@@ -128,8 +128,6 @@ def find_population_risk(
 def _check(
     keys: tuple[str, ...], weights: str | None, fraction: float | None, population: object, threshold: float
 ) -> None:
-    if not keys:
-        raise InputError("no key column is named; name the columns that an intruder may know")
     given = [weights is not None, fraction is not None, population is not None]
     if sum(given) != 1:
         many = "more than one are" if any(given) else "none is"

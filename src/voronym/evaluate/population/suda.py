@@ -17,7 +17,7 @@ from voronym.core.percent import percent
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.population.minimal import minimal_uniques
-from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.classes import check_keys, equivalence_classes
 from voronym.table.read import load
 
 Ints = NDArray[np.int64]
@@ -176,10 +176,8 @@ def find_uniques(
     frame: nw.DataFrame[Any], keys: Sequence[str], size: int, sampling_fraction: float | None, ctx: Context
 ) -> Suda:
     """Compute `suda` within other work, which can be cancelled."""
-    check_columns(frame, keys, "key")
+    check_keys(frame, keys)
     names = tuple(keys)
-    if not names:
-        raise InputError("no key column is named; name the columns that an intruder may know")
     if len(names) > _COLUMNS:
         raise InputError(f"{len(names)} keys are named and at most {_COLUMNS} can be searched; name fewer")
     if size < 1:

@@ -255,7 +255,7 @@ def _figures(
 def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
     """Return the changes of the keys of a leaf, except keys that steps change."""
     touched = {name for step in job.recipe.column_steps for name in step.columns}
-    result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
+    result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n), job.recipe.trees)
     return [item for item in result if item.key not in touched]
 
 

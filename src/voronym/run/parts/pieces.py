@@ -30,7 +30,7 @@ from voronym.run.parts.texts import Written, written
 from voronym.steps import run as run_steps
 from voronym.table.conform import as_codes
 from voronym.table.read import read
-from voronym.table.schema import Schema, no_role
+from voronym.table.schema import Schema, check_present, no_role
 from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
@@ -90,6 +90,7 @@ def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
     units = {name for name in (roles.person, roles.household) if name}
     strange = [name for name in columns if name not in kept | {*roles.identifiers} | units]
     if strange and not roles.drop_undeclared:
+        check_present(columns, (*kept, *roles.identifiers, *units))
         raise SchemaError(no_role(strange, len(columns)))
     return kept | units | ({*roles.identifiers} if job.ledger else set())
 

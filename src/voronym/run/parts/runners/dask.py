@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from voronym.errors import MissingExtraError, VoronymError, hint
+from voronym.errors import GuaranteeError, InputError, MissingExtraError, VoronymError, hint
 from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
+log = logging.getLogger("voronym.dask")
 PIECE = 0.1
 ANSWER = 5.0
 """Seconds to wait for the scheduler to answer."""
@@ -17,6 +18,17 @@ PATIENCE = 120.0
 """Seconds without any worker after which the cluster is given up."""
 PAUSE = 60.0
 """Seconds for which all workers may pause, which Dask does when memory is nearly full."""
+
+
+def _answer(work: str, stage: str, number: int) -> Any:
+    """Return the answer of a task, or the error of the user's choices.
+
+    If a task raises an error, Dask repeats it and logs each trace, which may quote the table.
+    """
+    try:
+        return perform(work, stage, number)
+    except (InputError, GuaranteeError) as error:
+        return error
 
 
 def _security() -> Any:
@@ -57,7 +69,7 @@ class Dask(Runner):
             raise VoronymError(
                 f"the Dask scheduler at {address!r} does not answer ({type(error).__name__}): is it running?"
             ) from None
-        self.notes.append(f"Dask's dashboard was at {self._client.dashboard_link}")
+        log.info("Dask's dashboard is at %s", self._client.dashboard_link)
 
     @property
     def alive(self) -> int:
@@ -72,7 +84,7 @@ class Dask(Runner):
         from distributed.client import FutureCancelledError, FuturesCancelledError
 
         futures = {
-            self._client.submit(perform, work, stage, number, pure=False, retries=3): number
+            self._client.submit(_answer, work, stage, number, pure=False, retries=3): number
             for number in tasks
         }
         pending, quiet, paused = set(futures), 0.0, 0.0
@@ -88,7 +100,10 @@ class Dask(Runner):
                     continue
                 quiet = paused = 0.0
                 for future in done:
-                    yield futures[future], future.result()
+                    answer = future.result()
+                    if isinstance(answer, VoronymError):
+                        raise answer
+                    yield futures[future], answer
         except (FutureCancelledError, FuturesCancelledError):
             raise LostError(LOST) from None
         finally:
