@@ -140,7 +140,7 @@ def test_two_columns_join_together():
     with pytest.raises(SchemaError, match="together, columns 'rooms', 'built'"):
         vr.anonymize(table, **asked, other=["rooms", "built"])
     vr.anonymize(table, **asked, other=["rooms"], drop_undeclared=True)
-    with pytest.raises(InputError, match="'town' is no column"):
+    with pytest.raises(InputError, match="'town' is not a column"):
         vr.anonymize(table, **asked, other=["rooms"], drop_undeclared=True, allow_unit_columns=["town"])
 
 

@@ -69,7 +69,7 @@ def test_an_idle_desk_is_wiped_and_locked(tmp_path: Path, monkeypatch: pytest.Mo
     assert not desk.tables
     assert not folder.exists()
     assert len(printed) == 1
-    assert "wiped after 8 hours" in desk.note
+    assert "deleted after 8 hours" in desk.note
 
 
 @pytest.mark.slow
