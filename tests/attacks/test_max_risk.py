@@ -37,7 +37,7 @@ def test_pairs_of_a_household_are_not_released_under_a_limit_they_break(limit, s
     except GuaranteeError as error:
         assert f"max_risk={limit:g} cannot be kept" in str(error)  # noqa: PT017 - a release may come, too
         return
-    assert limit == 0.05, "larger limits ask for little noise"
+    assert limit < 0.3, "a limit of 0.3 asks for little noise"
     ill = made["diagnosis"].to_numpy()
     equal, chance = (ill[1:] == ill[:-1]).mean(), sum((ill == name).mean() ** 2 for name in set(ill))
     assert equal < chance + 4 / math.sqrt(len(ill))
