@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from voronym.certify import Bound
 from voronym.certify.front import BRIEF, COLUMNS, WIDEST, prove_briefly
-from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.core.progress import FinishEarly, Progress
 from voronym.errors import Unfinished
@@ -13,9 +12,6 @@ from voronym.problem import Problem
 
 SMALL = 0.05
 """Relative gap at which a proof ends."""
-GAIN, RECENT = 0.1, 0.4
-"""A proof also ends if its gap became smaller by less than this share of itself, in this last share of the
-time: what is left of the time would hardly show more."""
 
 
 def prove_release(problem: Problem, part: Partition, searched: float, ctx: Context) -> Bound | None:
@@ -50,7 +46,7 @@ def prove_release(problem: Problem, part: Partition, searched: float, ctx: Conte
 
 
 class Watch:
-    """Passes on the progress of a proof, and ends it when its gap is small or hardly falls any more.
+    """Passes on the progress of a proof, and ends it when its gap is small.
 
     Examples
     --------
@@ -63,21 +59,14 @@ class Watch:
     """
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx, self._begun = ctx, now()
-        self._gaps: list[tuple[float, float]] = []
+        self._ctx = ctx
 
     def __call__(self, step: Progress) -> None:
         """Look at a report of the proof."""
         self._ctx.tell(step.done, step.loss, step.bound)
-        if self._ctx.over:
-            raise FinishEarly
-        if step.loss and step.bound and self.enough(now() - self._begun, step.loss / step.bound - 1.0):
+        if self._ctx.over or (step.loss and step.bound and self.enough(step.loss / step.bound - 1.0)):
             raise FinishEarly
 
-    def enough(self, seconds: float, gap: float) -> bool:
-        """Return whether a proof may end that has this gap after some seconds."""
-        if self._gaps and gap >= self._gaps[-1][1]:
-            return False  # a step that takes long has not ended yet
-        self._gaps.append((seconds, gap))
-        before = [old for when, old in self._gaps if when <= (1.0 - RECENT) * seconds]
-        return gap <= SMALL or (bool(before) and gap > (1.0 - GAIN) * before[-1])
+    def enough(self, gap: float) -> bool:
+        """Return whether a proof may end with this relative gap."""
+        return gap <= SMALL
