@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import warnings
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 import people as made
 import voronym as vr
-from voronym import cli
+from commands import runner
 from voronym.errors import GuaranteeError, InputError, SchemaError, WriteError
 from voronym.table import Table
 from voronym.table.units import distinct
@@ -244,16 +243,7 @@ def test_distinct_counts_pairs():
 def voronym(monkeypatch, capsys, tmp_path):
     """Run a command in a fresh folder; give back (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
+    return runner(monkeypatch, capsys)
 
 
 def test_on_the_command_line(voronym, tmp_path):

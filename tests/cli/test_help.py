@@ -13,6 +13,7 @@ import pytest
 import typer.main
 
 import voronym as vr
+from commands import runner
 from voronym import cli
 from voronym.cli.chosen import options_of
 from voronym.cli.complete import columns, heading, methods, models
@@ -40,12 +41,7 @@ def voronym(monkeypatch, capsys, tmp_path):
 
     def run(*words, wide=80):
         monkeypatch.setenv("COLUMNS", str(wide))
-        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
+        return runner(monkeypatch, capsys)(*words)
 
     return run
 

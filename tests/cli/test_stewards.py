@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-import sys
 
 import pytest
 
 import people as made
-from voronym import cli
+from commands import runner
 
 pytestmark = pytest.mark.filterwarnings("always")
 
@@ -19,12 +18,8 @@ def voronym(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, " ".join((out + err).split())
+        code, out, err = runner(monkeypatch, capsys)(*words)
+        return code, " ".join((out + err).split())
 
     return run
 

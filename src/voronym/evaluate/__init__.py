@@ -1,7 +1,7 @@
 """The loss and the risk of a release.
 
 ``risk``     exposure counted from the table alone: sizes of classes, uniqueness
-``attacks``  success of an intruder who holds the originals: record linkage, interval disclosure
+``attacks``  success of an intruder who holds the originals by record linkage; ``interval``: by close values
 ``pair``     make original and released table comparable: common types, one encoding
 ``columns``  change of single columns and of correlations
 ``pmse``     how well a model tells original from released records
@@ -14,7 +14,8 @@ The last three use channels. A release does not need them, so this package does 
 """
 
 from voronym.core.rate import Rate
-from voronym.evaluate.attacks import Interval, Linkage, interval_disclosure, record_linkage
+from voronym.evaluate.attacks import Linkage, record_linkage
+from voronym.evaluate.interval import Interval, interval_disclosure
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 

@@ -12,6 +12,7 @@ from voronym.core.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate import attacks
 from voronym.evaluate.encode import encode
+from voronym.evaluate.interval import Interval, interval_disclosure
 from voronym.evaluate.matching import matcher
 from voronym.evaluate.pair import Pair, numbers, scaled
 from voronym.evaluate.risk import Risk
@@ -98,7 +99,7 @@ def _intervals(
     truth: NDArray[np.int64] | None,
     attack: Attacks,
     ctx: Context,
-) -> tuple[attacks.Interval, ...]:
+) -> tuple[Interval, ...]:
     X, Y = points
     some = np.arange(len(X))
     if truth is not None:
@@ -118,7 +119,7 @@ def _intervals(
         x = x[some]
         # An original without a released record is no target: nothing about it was published.
         there = linked >= 0
-        outcome = attacks.interval_disclosure(
+        outcome = interval_disclosure(
             x[there],
             y[linked[there]],
             column=name,

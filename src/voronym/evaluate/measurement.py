@@ -10,6 +10,7 @@ import numpy as np
 from voronym.core.jsonable import Plain
 from voronym.core.percent import percent
 from voronym.evaluate import attacks
+from voronym.evaluate.interval import Interval
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.population import PopulationRisk, Suda
 from voronym.evaluate.risk import Risk
@@ -62,7 +63,7 @@ class Measurement(Plain):
     utility: Utility | None = None
     linkage: attacks.Linkage | None = None
     penalty: Penalty | None = None
-    intervals: tuple[attacks.Interval, ...] = ()
+    intervals: tuple[Interval, ...] = ()
     basis: str | None = None
     notes: tuple[str, ...] = ()
     seed: int = 0

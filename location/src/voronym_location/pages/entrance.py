@@ -83,7 +83,9 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
                     desk.cookies.drop(request, answer, VISIT)
                     return answer
                 result = "Your address is verified. Sign in now."
-                return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=result, email=email)
+                return desk.page(
+                    request, "sign_in.html", here="sign-in", wrong="", notice=result, email=email
+                )
         except BadRequest as error:
             wrong = sentence(error)
         return desk.page(request, "verify.html", status=400, wrong=wrong, email=email, password_hint=HINT)
@@ -108,7 +110,7 @@ def _sessions(router: APIRouter, desk: Desk) -> None:
 
     @router.get("/sign-in")
     def ask_sign_in(request: Request) -> Response:
-        return desk.page(request, "sign_in.html", here="sign-in", wrong="", said="", email="")
+        return desk.page(request, "sign_in.html", here="sign-in", wrong="", notice="", email="")
 
     @desk.post(router, "/sign-in", counted=True)
     def sign_in(request: Request, form: Mapping[str, str]) -> Response:
@@ -120,7 +122,7 @@ def _sessions(router: APIRouter, desk: Desk) -> None:
             slow = isinstance(error, TooMany)
             again: dict[str, Any] = {
                 "wrong": sentence(error) if slow else WRONG_FACTOR if form.get("code") else WRONG_PASSWORD,
-                "said": "",
+                "notice": "",
                 "email": email,
             }
             return desk.page(request, "sign_in.html", here="sign-in", status=429 if slow else 401, **again)

@@ -68,8 +68,9 @@ def _page(desk: Desk, request: Request, *, message: str = "", wrong: str = "", s
     acts = [{"at": desk.time(act["at"]), "action": act["action"]} for act in state["acts"]]
     return desk.page(
         request, "operator.html", here="operator", status=status, account=desk.service.whoami(token),
-        said=message, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
-        preview=_preview(desk, token, result, state["preview"]), **_figures_view(desk, result),
+        notice=message, wrong=wrong, paused=state["paused"], acts=acts,
+        schedule=_schedule(desk, result, state), preview=_preview(desk, token, result, state["preview"]),
+        **_figures_view(desk, result),
     )  # fmt: skip
 
 

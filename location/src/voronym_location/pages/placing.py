@@ -171,6 +171,6 @@ def _page(
         steps=STEPS.items(),
         example=f"Station Road 12, or {outline.middle[0]:.4f}, {outline.middle[1]:.4f}",
         text=text,
-        said=message,
+        notice=message,
         wrong=wrong,
     )
