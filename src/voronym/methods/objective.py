@@ -18,6 +18,7 @@ from voronym.request.choices import ReleaseChoices
 from voronym.space import Euclidean
 from voronym.space.published import PublishedPoints, Shown
 from voronym.table.encoders import Location, Nominal, Numeric, Ordinal
+from voronym.table.encoders.base import AWAY
 from voronym.table.encoders.levels import ONE_HOT
 from voronym.table.table import Table
 
@@ -89,9 +90,8 @@ class _Columns:
         width = encoder.width - flag
         column = self.points[:, start : start + width]
         if flag:  # missing or not is published as one of the two
-            share = absence.share  # type: ignore[union-attr]
             gone = (self.plain.X[:, start + width] > 0.0).astype(np.int64)
-            self.codes.append((gone, scale**2 / (share * (1.0 - share)), True))
+            self.codes.append((gone, (AWAY * scale) ** 2, True))
         step, origin = (0.0, 0.0) if isinstance(encoder, Location) else grid_of(encoder)
         for j in range(width):
             kind = self.means
