@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,9 +108,9 @@ def test_the_bound_is_a_feasible_dual():
         state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
         state.master.prices = rng.normal(0.5, 1.0, n)
         state.master.penalties = rng.random(3)
-        prices, fines = state.mix(0.0)
+        prices, fines = state.master.prices, state.fined()
         state.bound = -math.inf
-        state.price(0.0, Context(), budget=int(rng.integers(0, 50)))
+        state.price(Context(), budget=int(rng.integers(0, 50)))
         assert state.bound <= (state.center.sum() - fines.sum()) * (1 + 1e-12) + 1e-9
         assert (state.center <= prices).all()
         for group, cost in oracles.groups(X, k):
@@ -278,3 +279,49 @@ def test_the_time_limit_is_that_of_the_whole_call(limit, processor_clock):
     assert processor_clock() - before < 1.1 * limit + 2.5
     assert 0.0 < bound.sse < part.sse(X)
     assert bound.kind == ("neighbours" if limit == 0.0 else "columns")
+
+
+@pytest.mark.parametrize("modes", [False, True])
+def test_a_pricing_that_time_ends_proves_what_it_saw(modes):
+    """Prices of unseen records fall to valid ones: no group is cheaper than its records, whenever it ends."""
+    from voronym.certify.state import State
+
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        n, k = int(rng.integers(8, 12)), int(rng.integers(2, 4))
+        X = rng.normal(size=(n, 2))
+        codes = rng.integers(0, 3, (1, n)) if modes else np.zeros((0, n), np.int64)
+        plain = Costs.plain(X, Context())
+        costs = replace(plain, codes=codes, weights=np.full(len(codes), 0.7))
+        state = State(costs, k, start(X, k), Context())
+        prices = state.center * rng.uniform(0.5, 4.0, n)
+        priced = state.quick(prices, Context(), limit=-1e-7)
+        seen = int(rng.integers(0, n + 1))
+        unseen = np.argsort(np.argsort(-prices, kind="stable")) >= seen
+        lower = np.where(unseen, -9.0, priced.lower)  # of unseen ones nothing is known
+        state.bound = -math.inf
+        state.prove(prices, lower, np.empty(0), unseen)
+        for group, _ in oracles.groups(X, k):
+            members = np.array(group)
+            assert state.center[members].sum() <= state.costs.group(members) + 1e-9
+
+
+def test_guessed_prices_are_proven(monkeypatch):
+    """What a short look misses, the full search after it finds: no group is cheaper than its records."""
+    from voronym.certify.relax import guess
+    from voronym.certify.state import State
+
+    monkeypatch.setattr("voronym.certify.relax.LOOKS", ((1, 0.9, 1.0),))
+
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        X, k = rng.normal(size=(14, 2)), 3
+        codes, weights = rng.integers(0, 3, (2, 14)), np.array([0.9, 0.4])
+        state = State(
+            replace(Costs.plain(X, Context()), codes=codes, weights=weights), k, start(X, k), Context()
+        )
+        guess(state, 2.0 * state.upper, Context())
+        for group, _ in oracles.groups(X, k):
+            members = np.array(group)
+            assert state.center[members].sum() <= state.costs.group(members) + 1e-9
+        assert state.bound > 0.0

@@ -73,7 +73,7 @@ def test_prices_that_are_valid_for_k_are_valid_for_larger_groups():
         prices = Prices(costs, k, nearest_table(costs.D2, min(2 * k - 1, len(X)), Context()))
         prices.bound = -math.inf
         prices.master.prices = rng.normal(0.5, 1.0, len(X))
-        prices.price(0.0, Context(), budget=int(rng.integers(0, 40)))
+        prices.price(Context(), budget=int(rng.integers(0, 40)))
         for group, cost in oracles.groups(X, k):
             assert prices.center[list(group)].sum() <= cost + 1e-9
 

@@ -52,7 +52,7 @@ class Found(NamedTuple):
     sets: NDArray[np.int64]  # (anchors, most, k) the groups
     count: NDArray[np.int64]  # (anchors,)
     lower: NDArray[np.float64]  # (anchors,) what no reduced cost is below
-    spent: NDArray[np.int64]  # (anchors,) nodes looked at
+    spent: NDArray[np.int64]  # (anchors,) nodes looked at; -1 where the time was over
 
 
 def scratch(columns: int, categories: int, depth: int, n: int) -> tuple[Choices, Levels]:
@@ -295,15 +295,16 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
         wrong = 0.0 if v == own else prices.weights[depth]
         if choices.there[depth, v] == 0 and v != own:  # nobody has it
             continue
-        if choices.base[depth] + wrong + prospect(prices, choices, depth, v, need) >= room:
+        bound = choices.base[depth] + wrong + prospect(prices, choices, depth, v, need)
+        if bound >= room:
+            continue
+        if nodes >= budget or prices.halt[0] != 0:  # no look at what goes on from here: it has this bound
+            lower = min(lower, bound)
             continue
         bound = choose(prices, choices, depth, anchor, v, need, room, work.least)
         if bound >= room:
             continue
         nodes += 1
-        if nodes >= budget or prices.halt[0] != 0:
-            lower = min(lower, bound)
-            continue
         depth += 1
         if depth < columns:
             tally(prices, choices, depth, anchor, need)
@@ -324,6 +325,7 @@ def price(prices, cuts, choices, work, out, first, last, limit, budget):
         anchor = prices.anchors[a]
         if prices.halt[0] != 0:
             out.lower[a] = min(limit, -m * prices.lam[anchor])
+            out.spent[a] = -1
             continue
         if prices.lam[anchor] <= 0.0 and limit <= 0.0:
             out.lower[a] = limit
@@ -331,3 +333,5 @@ def price(prices, cuts, choices, work, out, first, last, limit, budget):
         out.count[a], out.spent[a], out.lower[a] = price_anchor(
             prices, cuts, choices, work, anchor, m, limit, budget, out.values[a], out.sets[a]
         )
+        if prices.halt[0] != 0 and out.lower[a] < limit:
+            out.spent[a] = -1

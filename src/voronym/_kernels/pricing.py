@@ -129,14 +129,24 @@ def narrow(members, raw, score, size, need, room, least):
     kept = 0
     for t in range(size):
         if score[t] + others < room:
-            i, r, s = members[t], raw[t], score[t]
-            place = kept
+            members[kept], raw[kept], score[kept] = members[t], raw[t], score[t]
             kept += 1
-            while place > 0 and score[place - 1] > s:
-                before = place - 1
+    step = 1
+    while step < kept // 9:
+        step = 3 * step + 1
+    while step > 0:
+        for t in range(step, kept):
+            s = score[t]
+            if score[t - step] <= s:
+                continue
+            i, r = members[t], raw[t]
+            place = t
+            while place >= step and score[place - step] > s:
+                before = place - step
                 members[place], raw[place], score[place] = members[before], raw[before], score[before]
-                place -= 1
+                place = before
             members[place], raw[place], score[place] = i, r, s
+        step //= 3
     return kept
 
 

@@ -8,8 +8,8 @@ from voronym.certify.bound import Bound
 from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
-from voronym.certify.relax import relax
-from voronym.certify.state import Enough, State
+from voronym.certify.relax import guess, relax
+from voronym.certify.state import LEAP, Enough, State
 from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
@@ -35,7 +35,7 @@ FIRST, CLIMB = 0.1, 0.35
 """Shares of the time for the first try, and for a second with prices of smaller groups."""
 
 HARD = 50
-"""Search nodes per record above which pricing is slow, so that prices of smaller groups pay off."""
+"""Search nodes per record above which pricing is slow: then prices of smaller groups pay off, or guesses."""
 
 LONGEST = 600.0
 """Seconds planned for the first steps if there is more time, or no limit."""
@@ -111,6 +111,8 @@ def _search(state: State, ctx: Context) -> None:
     """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
     state.leap(ctx.limited(FIRST * planned))
+    if not state.flat and state.nodes > HARD * state.n:
+        guess(state, LEAP * state.upper, ctx.limited(planned))
     if state.flat:  # prices of smaller groups are of squares
         solved = relax(state, ctx.limited(FIRST * planned))
         if not solved and not state.closed and state.nodes > HARD * state.n:

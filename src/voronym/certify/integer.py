@@ -163,9 +163,8 @@ def dive(state: State, ctx: Context, *, budget: int = 3000) -> bool:
         while free.any() and not ctx.over:
             for _ in range(3):
                 master.solve(ctx, state.tell)
-                prices, fines = state.mix(0.0)
-                prices = np.where(free, prices, -1e15)
-                cuts = state.cuts(fines)
+                prices = np.where(free, master.prices, -1e15)
+                cuts = state.cuts(state.fined())
                 priced = state.pricer(
                     prices, ctx, limit=-1e-6, budget=budget, most=2, cuts=cuts, tell=state.tell
                 )

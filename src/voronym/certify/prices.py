@@ -55,7 +55,9 @@ class Prices:
     def tell(self) -> None:
         """Report progress; does nothing here."""
 
-    def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
+    def prove(
+        self, prices: Floats, lower: Floats, penalties: Floats, unseen: NDArray[np.bool_] | None = None
+    ) -> float:
         """Return the bound that prices prove, and keep it if it is the best so far.
 
         ``lower[i]`` (at most 0) is a lower bound on the reduced cost of every group with anchor i. So
@@ -64,7 +66,14 @@ class Prices:
         distances and prices; its rounding errors are at most ``share`` times the sum of their
         magnitudes. Three times that share of the prices is subtracted: for the prices, for the cost
         (at most the prices where it matters), and for the repair.
+
+        ``unseen``: records whose groups were not searched before the time was over; no other record
+        ranks below them, so such groups have no other records. Without cuts, the best prices so far
+        are valid for these groups, and lower prices never harm the others.
         """
+        if unseen is not None and unseen.any():
+            prices = np.where(unseen, np.minimum(prices, self.center), prices)
+            lower = np.where(unseen, 0.0, lower)
         size = 2 * self.k - 1
         share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
         repaired = prices - repair(lower, self.k) - share * (np.abs(prices) + np.abs(lower))
@@ -81,25 +90,14 @@ class Prices:
         """Return the penalties of the best proof, 0 for the cuts that came later."""
         return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
 
-    def mix(self, share: float) -> tuple[Floats, Floats]:
-        """Return prices and penalties between the master's and, with weight ``share``, the best feasible.
-
-        Penalties are rounded to multiples of 2^-20, so their sums are exact in any order.
-        """
-        fines = share * self.padded() + (1.0 - share) * self.master.penalties
-        prices = share * self.center + (1.0 - share) * self.master.prices
-        return prices, np.floor(fines * 2.0**20) / 2.0**20
-
-    def price(
-        self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
-    ) -> Priced:
-        """Price groups between the master's prices and the best feasible ones; prove the resulting bound.
+    def price(self, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7) -> Priced:
+        """Price groups by the master's prices; prove the resulting bound.
 
         Without cuts, only groups of k matter. The k-subsets T of a group S of m cost on average at
         most ``k/m`` of the cost of S, because they could publish what S does; their prices are on
         average ``k/m`` of those of S. So if no T costs less than its prices, neither does S.
         """
-        prices, fines = self.mix(share)
+        prices, fines = self.master.prices, self.fined()
         priced = self.quick(
             prices,
             ctx,
@@ -110,9 +108,13 @@ class Prices:
             largest=self.pricer.largest if len(fines) else self.k,
             tell=self.tell,
         )
-        self.prove(prices, priced.lower, fines)
+        self.prove(prices, priced.lower, fines, None if len(fines) else priced.unseen)
         self.nodes = max(self.nodes, priced.nodes)
         return priced
+
+    def fined(self) -> Floats:
+        """Return the master's penalties, rounded down to multiples of 2^-20: their sums are exact then."""
+        return np.floor(self.master.penalties * 2.0**20) / 2.0**20
 
 
 def repair(lower: Floats, k: int) -> Floats:

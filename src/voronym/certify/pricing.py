@@ -36,13 +36,17 @@ class Priced:
 
     ``groups``: arrays of records. ``costs``: their reduced costs, best first for each anchor and size.
     ``lower[i]``: a proven lower bound (at most 0) on the reduced cost of every group with anchor i.
-    ``complete``: whether no search ended at the node limit. ``all_found``: whether no search had to
-    discard groups.
+    ``found[i]``: the least reduced cost (at most 0) of the groups with anchor i that were found.
+    ``unseen``: records whose groups were not searched because the time was over; a group with one of
+    them as anchor has no other records. ``complete``: whether no search ended at the node limit.
+    ``all_found``: whether no search had to discard groups.
     """
 
     groups: list[Integers]
     costs: Floats
     lower: Floats
+    found: Floats
+    unseen: NDArray[np.bool_]
     nodes: int
     complete: bool
     all_found: bool
@@ -172,7 +176,17 @@ class Pricer:
         each[anchors] = np.minimum(out.lower.min(axis=1, initial=0.0), 0.0)
         complete = halt[0] == 0 and bool((out.spent < budget).all())
         all_found = bool((out.count < most).all())
-        return Priced(groups, out.values[a, s, q], each, int(out.spent.sum()), complete, all_found)
+        values, unseen = out.values[a, s, q], np.full(n, halt[0] != 0)
+        return Priced(
+            groups,
+            values,
+            each,
+            _least(n, anchors[a], values),
+            unseen,
+            int(out.spent.sum()),
+            complete,
+            all_found,
+        )
 
 
 class ModePricer:
@@ -219,6 +233,8 @@ class ModePricer:
             [group for item in every for group in item.groups],
             np.concatenate([entry.costs for entry in every]),
             np.minimum.reduce([element.lower for element in every]),
+            np.minimum.reduce([group.found for group in every]),
+            np.logical_or.reduce([part.unseen for part in every]),
             sum(member.nodes for member in every),
             all(result.complete for result in every),
             all(result.all_found for result in every),
@@ -276,9 +292,25 @@ class ModePricer:
         each = np.full(n, min(limit, 0.0))  # a record that is no anchor here may fall short by the limit
         each[anchors] = np.minimum(out.lower, 0.0)
         complete = halt[0] == 0 and bool((out.spent < budget).all())
+        values, all_found = out.values[a, q], bool((out.count < most).all())
+        seen = int(np.argmax(out.spent < 0)) if (out.spent < 0).any() else n
         return Priced(
-            groups, out.values[a, q], each, int(out.spent.sum()), complete, bool((out.count < most).all())
+            groups,
+            values,
+            each,
+            _least(n, anchors[a], values),
+            rank >= seen,
+            int(np.maximum(out.spent, 0).sum()),
+            complete,
+            all_found,
         )
+
+
+def _least(n: int, anchors: Integers, costs: Floats) -> Floats:
+    """Return the least reduced cost of the groups of each anchor; 0 without a group."""
+    least = np.zeros(n)
+    np.minimum.at(least, anchors, costs)
+    return least
 
 
 def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:

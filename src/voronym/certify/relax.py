@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from voronym.certify.prices import Prices
+import math
+
+import numpy as np
+
+from voronym.certify.prices import Prices, repair
 from voronym.core.context import Context
 
 WIDTH = 0.15
@@ -18,34 +22,35 @@ BUDGET = 1000
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""
 
+LOOKS = ((30, 0.03, 0.15), (300, 0.015, 0.45))
+"""How prices are guessed, twice: nodes per anchor, the relative gap that is small enough, and the share of
+the time after which it ends.
+"""
+
 
 def relax(state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = CONVERGED) -> bool:
     """Solve the linear relaxation by adding groups of negative reduced cost; return whether it was solved.
 
-    Prices of a restricted problem oscillate; two measures damp them. A box around the best feasible
-    prices so far (artificial columns pay for leaving it) keeps them near good values, and groups are
-    priced half way between the two. Both measures fade: the box moves with the bound, and widens if it
-    binds and the problem inside is nearly solved, or at the end; the half becomes a quarter, and so on,
-    when there are no more groups to add.
+    Prices of a restricted problem oscillate. A box around the best feasible prices so far (artificial
+    columns pay for leaving it) keeps them near good values. It moves with the bound, and widens if it
+    binds and the problem inside is nearly solved, or if there are no more groups to add.
 
     Every pricing proves a bound, so the best so far is valid whenever this stops.
     """
     master = state.master
-    width, smooth = WIDTH, 0.5
+    width = WIDTH
     master.box(state.center, width)
     while not ctx.over and not state.closed:
         master.solve(ctx, state.tell)
         before = state.bound
-        priced = state.price(smooth, ctx, budget=budget)
+        priced = state.price(ctx, budget=budget)
         new = master.add(priced.groups)
         state.tell()
         inside = master.artificial <= 1e-9
         if inside and master.objective - state.bound <= enough * abs(master.objective):
             return True
         if new == 0:
-            if smooth > 0.01:
-                smooth /= 2.0
-            elif not inside:
+            if not inside:
                 width *= WIDER
             elif priced.complete:
                 return True
@@ -56,3 +61,42 @@ def relax(state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = 
                 width *= WIDER
             master.box(state.center, width)
     return False
+
+
+def guess(state: Prices, target: float, ctx: Context) -> None:
+    """Find good prices by groups that a short search finds, then prove them by a full one.
+
+    For large k, where a full search takes long: it would find most of its groups in a small share of
+    its time. As in `relax`, with the total of prices that no *found* group contradicts in place of
+    the bound.
+
+    Parameters
+    ----------
+    state : Prices
+        The prices, without cuts.
+    target : float
+        A cost to start from: the first prices add up to it, valid or not.
+    ctx : Context
+        Its deadline ends the proof, which then holds for the records with the highest prices.
+    """
+    master, likely, most = state.master, state.center, 0.0
+    likely = likely * max(1.0, target / math.fsum(likely))
+    for look, enough, share in LOOKS:
+        width, most = WIDTH, 0.0
+        master.box(likely, width)
+        while not ctx.over and (not ctx.timed or ctx.spent < share * (ctx.spent + ctx.left)):
+            master.solve(ctx, state.tell)
+            priced = state.quick(master.prices, ctx, budget=look, most=3, limit=-1e-7, tell=state.tell)
+            repaired = master.prices - repair(priced.found, state.k)
+            if (total := math.fsum(repaired)) > most:
+                most, likely = total, repaired
+            new, gap = master.add(priced.groups), master.objective - most
+            if gap < enough * master.objective or new == 0:
+                if master.artificial <= 1e-9 or (new and gap > SOLVED * master.objective):
+                    break
+                width *= WIDER
+            master.box(likely, width)
+    priced = state.quick(likely, ctx, most=3, limit=-1e-7, tell=state.tell)
+    state.prove(likely, priced.lower, np.empty(0), priced.unseen)
+    master.add(priced.groups)
+    state.tell()

@@ -121,8 +121,9 @@ class State(Prices):
         if total > 0.0 and LEAP * self.upper > total:
             prices = LEAP * self.upper / total * self.center
             priced = self.quick(prices, ctx, budget=LOOKS, most=3, limit=-1e-7, tell=self.tell)
-            self.prove(prices, priced.lower, np.empty(0))
+            self.prove(prices, priced.lower, np.empty(0), priced.unseen)
             self.master.add(priced.groups)
+            self.nodes = priced.nodes
 
     @property
     def proven(self) -> float:

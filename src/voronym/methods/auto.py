@@ -13,6 +13,7 @@ from voronym.errors import Unfinished
 from voronym.method import METHODS, algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym.refiners.anneal import SWEEPS
 from voronym.refiners.registry import REFINERS
 from voronym.space.published import PublishedPoints
 
@@ -41,8 +42,8 @@ VISITS, DEAR = 2.5e7, 3e6
 """Visits to pairs of groups without a time limit, with coordinates and without: some tens of seconds on two
 cores.
 """
-SWEEPS, TRIAL = 1000.0, 20.0
-"""Proposals per record without a time limit, and in the trial that predicts their time."""
+TRIAL = 20.0
+"""Proposals per record in the trial that predicts the time of all."""
 LONGEST = 64_000.0
 """Proposals per record above which another run is better than a longer one, for k above `SMALL`."""
 
@@ -150,10 +151,9 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 
-def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | None = None) -> Partition:
+def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float = SWEEPS) -> Partition:
     refiner = REFINERS["anneal"]
-    options = None if sweeps is None else refiner.method.options(sweeps=sweeps)  # type: ignore[call-arg]
-    return refiner.improve(problem, start, ctx, options)
+    return refiner.improve(problem, start, ctx, refiner.method.options(sweeps=sweeps))  # type: ignore[call-arg]
 
 
 def _better(problem: Problem, partition: Partition, other: Partition) -> Partition:

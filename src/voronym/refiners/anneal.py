@@ -27,8 +27,14 @@ WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, without undoing the interior."""
 POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
+SWEEPS = 2000.0
+"""Proposals per record without a time limit."""
 EFFORT = 2.5e7
 """Perturbations without a time limit, times k² coordinates, the cost of one: a few seconds."""
+CHEAP, FEWEST = 4.2, 1000
+"""Largest k, and number of perturbations, up to which all are made. One costs k² moves, so beyond that more
+proposals gain more.
+"""
 SQUARES, MODES = 0.003, 0.03
 """Usual shares of jumps. Few shifts and swaps change the category that a group publishes; new groups do."""
 LIGHT = 6
@@ -41,7 +47,7 @@ class AnnealOptions(Options):
     """Options of annealing."""
 
     sweeps: float = option(
-        1000.0,
+        SWEEPS,
         "proposals per record, without a time limit; below 300 the search only goes downhill",
         check=number(above=0.0),
     )
@@ -57,7 +63,7 @@ class AnnealOptions(Options):
 @refiner(
     "anneal",
     guarantee="every group has k to 2k-1 records; no more loss than the start has",
-    cost="O(d) a proposal, 1000 proposals a record unless a time is given; memory O(n d)",
+    cost="O(d) a proposal, 2000 proposals a record unless a time is given; memory O(n d)",
     reference="this project",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
@@ -107,10 +113,12 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     pace, search = problem.records.pace, ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
     rows = [np.arange(problem.n)] * pace.chains
     best = problem.better(best, _round(problem, best, rows, search, bold, options.sweeps))
-    more = options.sweeps / 1000
+    more = options.sweeps / SWEEPS
     share = more if problem.k <= LIGHT else min(1.0, more)
     wide = 1 if problem.records.points is None else problem.records.points.shape[1]
-    most = min(pace.kicks * problem.n, KICKS, EFFORT / (problem.k**2 * wide))
+    whole = pace.kicks * problem.n
+    some = max(min(whole, FEWEST), whole * min(1.0, (CHEAP / problem.k) ** 2))
+    most = min(some, KICKS, EFFORT / (problem.k**2 * wide))
     kicks = None if ctx.timed and pace.kicks else int(most * share)
     polish = ExchangeOptions(neighbours=pace.near, iterations=kicks)
     return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), polish)
