@@ -27,7 +27,8 @@ def climb(state: State, ctx: Context) -> None:
         if ctx.over:
             break
         step = Prices(state.costs, size, state.near)
-        relax(step, ctx.limited(ctx.left / (state.k - size)) if ctx.timed else ctx, enough=ENOUGH)
+        here = ctx.limited(ctx.left / (state.k - size)) if ctx.timed else ctx
+        relax(step, here, enough=ENOUGH, brief=True)
         spread(state.near, size, step.center)
     state.restart(state.near[:, state.k - 1] / (2 * state.k))
 

@@ -90,14 +90,19 @@ class Prices:
         """Return the penalties of the best proof, 0 for the cuts that came later."""
         return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
 
-    def price(self, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7) -> Priced:
+    def price(
+        self, ctx: Context, *, budget: int, share: float = 0.0, most: int = 3, limit: float = -1e-7
+    ) -> Priced:
         """Price groups by the master's prices; prove the resulting bound.
+
+        With a ``share``, prices and penalties are mixed with so much of the best feasible ones.
 
         Without cuts, only groups of k matter. The k-subsets T of a group S of m cost on average at
         most ``k/m`` of the cost of S, because they could publish what S does; their prices are on
         average ``k/m`` of those of S. So if no T costs less than its prices, neither does S.
         """
-        prices, fines = self.master.prices, self.fined()
+        prices = share * self.center + (1.0 - share) * self.master.prices
+        fines = self.fined(share)
         priced = self.quick(
             prices,
             ctx,
@@ -112,9 +117,13 @@ class Prices:
         self.nodes = max(self.nodes, priced.nodes)
         return priced
 
-    def fined(self) -> Floats:
-        """Return the master's penalties, rounded down to multiples of 2^-20: their sums are exact then."""
-        return np.floor(self.master.penalties * 2.0**20) / 2.0**20
+    def fined(self, share: float = 0.0) -> Floats:
+        """Return the master's penalties, mixed with a share of those of the best proof.
+
+        They are rounded to multiples of 2^-20, so their sums are exact in any order.
+        """
+        fines = share * self.padded() + (1.0 - share) * self.master.penalties
+        return np.floor(fines * 2.0**20) / 2.0**20
 
 
 def repair(lower: Floats, k: int) -> Floats:

@@ -16,6 +16,10 @@ SOLVED, WIDER = 0.003, 2.0
 """Relative gap at which the problem inside the box counts as solved, and the factor that then widens the box.
 """
 
+SLOW, HALF = 20, 0.5
+"""Search nodes per record above which a pricing is slow, and the share of feasible prices in its prices then.
+"""
+
 BUDGET = 1000
 """Nodes per anchor at first; a search that ends at this limit finds groups, but proves little."""
 
@@ -28,29 +32,35 @@ the time after which it ends.
 """
 
 
-def relax(state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = CONVERGED) -> bool:
+def relax(
+    state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = CONVERGED, brief: bool = False
+) -> bool:
     """Solve the linear relaxation by adding groups of negative reduced cost; return whether it was solved.
 
     Prices of a restricted problem oscillate. A box around the best feasible prices so far (artificial
     columns pay for leaving it) keeps them near good values. It moves with the bound, and widens if it
-    binds and the problem inside is nearly solved, or if there are no more groups to add.
+    binds and the problem inside is nearly solved, or if there are no more groups to add. If pricing is
+    slow, or the time is ``brief``, groups are priced half way between the two prices, so that fewer rounds
+    prove nothing; the half becomes a quarter, and so on, when there are no more groups to add.
 
     Every pricing proves a bound, so the best so far is valid whenever this stops.
     """
     master = state.master
-    width = WIDTH
+    width, smooth = WIDTH, HALF
     master.box(state.center, width)
     while not ctx.over and not state.closed:
         master.solve(ctx, state.tell)
-        before = state.bound
-        priced = state.price(ctx, budget=budget)
+        before, slow = state.bound, smooth > 0.01 and (brief or state.nodes > SLOW * state.n)
+        priced = state.price(ctx, budget=budget, share=smooth if slow else 0.0)
         new = master.add(priced.groups)
         state.tell()
         inside = master.artificial <= 1e-9
         if inside and master.objective - state.bound <= enough * abs(master.objective):
             return True
         if new == 0:
-            if not inside:
+            if slow:
+                smooth /= 2.0
+            elif not inside:
                 width *= WIDER
             elif priced.complete:
                 return True
