@@ -21,8 +21,7 @@ from voronym.evaluate.subject import check_risk, crowd_of
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.method import METHODS, algorithms
 from voronym.methods.crowd import Crowd
-from voronym.methods.grouped import PUBLISHED_BY, searched
-from voronym.methods.objective import published_points
+from voronym.methods.grouped import searched, shown_by
 from voronym.problem import Problem, check_k
 from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
@@ -275,9 +274,7 @@ def _row(
 
 def _goal(name: str, problem: Problem, crowd: Crowd) -> Problem:
     """Return the problem that a release by this method would minimise."""
-    if name not in PUBLISHED_BY:
-        return problem
-    return searched(problem, published_points(crowd.table, crowd.keys, ReleaseChoices()))
+    return searched(problem, shown_by(name, crowd, ReleaseChoices(), problem.k))
 
 
 def _mask(

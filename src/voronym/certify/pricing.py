@@ -36,7 +36,7 @@ class Priced:
 
     ``groups``: arrays of records. ``costs``: their reduced costs, best first for each anchor and size.
     ``lower[i]``: a proven lower bound (at most 0) on the reduced cost of every group with anchor i.
-    ``found[i]``: the least reduced cost (at most 0) of the groups with anchor i that were found.
+    ``cheapest[i]``: the least reduced cost (at most 0) of the groups with anchor i that were found.
     ``unseen``: records whose groups were not searched because the time was over; a group with one of
     them as anchor has no other records. ``complete``: whether no search ended at the node limit.
     ``all_found``: whether no search had to discard groups.
@@ -45,7 +45,7 @@ class Priced:
     groups: list[Integers]
     costs: Floats
     lower: Floats
-    found: Floats
+    cheapest: Floats
     unseen: NDArray[np.bool_]
     nodes: int
     complete: bool
@@ -233,7 +233,7 @@ class ModePricer:
             [group for item in every for group in item.groups],
             np.concatenate([entry.costs for entry in every]),
             np.minimum.reduce([element.lower for element in every]),
-            np.minimum.reduce([group.found for group in every]),
+            np.minimum.reduce([group.cheapest for group in every]),
             np.logical_or.reduce([part.unseen for part in every]),
             sum(member.nodes for member in every),
             all(result.complete for result in every),

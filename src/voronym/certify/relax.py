@@ -97,7 +97,7 @@ def guess(state: Prices, target: float, ctx: Context) -> None:
         while not ctx.over and (not ctx.timed or ctx.spent < share * (ctx.spent + ctx.left)):
             master.solve(ctx, state.tell)
             priced = state.quick(master.prices, ctx, budget=look, most=3, limit=-1e-7, tell=state.tell)
-            repaired = master.prices - repair(priced.found, state.k)
+            repaired = master.prices - repair(priced.cheapest, state.k)
             if (total := math.fsum(repaired)) > most:
                 most, likely = total, repaired
             new, gap = master.add(priced.groups), master.objective - most

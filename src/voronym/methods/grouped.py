@@ -93,11 +93,7 @@ def mask_by_groups(
     crowd = Crowd.of(table, ctx, choices).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
-    shown = None
-    if kept is None and chosen.name in PUBLISHED_BY:
-        shown = published_points(crowd.table, crowd.keys, choices)
-        if shown is not None:
-            shown.truth = partial(_lost, crowd, choices, k)
+    shown = shown_by(chosen.name, crowd, choices, k) if kept is None else None
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
@@ -243,6 +239,14 @@ def _groups(
     if demands or equal is None:
         return divide(problem, here)
     return groups_of(problem, equal, here, divide, problem.cost if loss is None else loss)
+
+
+def shown_by(method: str, crowd: Crowd, choices: ReleaseChoices, k: int) -> PublishedPoints | None:
+    """Return the keys with the cost of their published values, if a method minimises it."""
+    shown = published_points(crowd.table, crowd.keys, choices) if method in PUBLISHED_BY else None
+    if shown is not None:
+        shown.truth = partial(_lost, crowd, choices, k)
+    return shown
 
 
 def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
