@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,9 @@ from voronym.generalize.sets import ValueSets
 from voronym.table.schema import Column
 
 Floats = NDArray[np.float64]
+
+BLOCK = 65_536
+"""Number of rows whose products are summed at a time."""
 QUANTILES = (5, 25, 50, 75, 95)
 
 
@@ -202,8 +205,8 @@ def correlation_change(before: Mapping[str, Floats], after: Mapping[str, Floats]
     names = tuple(name for name in before if name in after)
     if len(names) < 2:
         return None
-    a = correlations(np.column_stack([before[name] for name in names]))
-    b = correlations(np.column_stack([after[name] for name in names]))
+    a = correlations([before[name] for name in names])
+    b = correlations([after[name] for name in names])
     upper = np.triu_indices(len(names), 1)
     change = np.abs(a - b)[upper]
     change = change[~np.isnan(change)]
@@ -216,30 +219,37 @@ def correlation_change(before: Mapping[str, Floats], after: Mapping[str, Floats]
     )
 
 
-def correlations(X: Floats) -> Floats:
+def correlations(columns: Sequence[Floats]) -> Floats:
     """Return Pearson correlations over the rows that have both values, shape (p, p).
 
-    All pairs at once from sums over masks: no loop over pairs, O(n p^2) time, O(n p) memory.
+    All pairs at once from sums over masks: no loop over pairs, O(n p^2) time, O(n) memory.
     """
-    here = ~np.isnan(X)
-    some = here.any(axis=0)
-    Z = np.zeros_like(X)
-    for j in np.flatnonzero(some):  # standardised first: the sums below then lose no digits
-        x = X[here[:, j], j]
+    rows, p = len(columns[0]), len(columns)
+    middle, width = np.zeros(p), np.zeros(p)
+    for j, column in enumerate(columns):
+        x = column[~np.isnan(column)]
         # A column whose spread is rounding noise is constant.
-        sd = x.std()
-        if sd > 1e-12 * np.abs(x).max():
-            Z[here[:, j], j] = (x - x.mean()) / sd
-    M = here.astype(np.float64)
-    n = np.maximum(M.T @ M, 1.0)
-    mean = (Z.T @ M) / n  # mean[i, j]: of column i over the rows that have j too
-    variance = (np.square(Z).T @ M) / n - np.square(mean)
-    covariance = (Z.T @ Z) / n - mean * mean.T
+        if len(x) and (sd := x.std()) > 1e-12 * np.abs(x).max():
+            middle[j], width[j] = x.mean(), 1.0 / sd
+    both, total, squares, products = (np.zeros((p, p)) for _ in range(4))
+    for start in range(0, rows, BLOCK):
+        X = np.column_stack([column[start : start + BLOCK] for column in columns])
+        M = (~np.isnan(X)).astype(np.float64)
+        # Standardised first: the sums below then lose no digits.
+        Z = np.nan_to_num((X - middle) * width, copy=False, nan=0.0)
+        both += M.T @ M
+        total += Z.T @ M
+        squares += np.square(Z).T @ M
+        products += Z.T @ Z
+    n = np.maximum(both, 1.0)
+    mean = total / n  # mean[i, j]: of column i over the rows that have j too
+    variance = squares / n - np.square(mean)
+    covariance = products / n - mean * mean.T
     scale = np.sqrt(np.clip(variance * variance.T, 0.0, None))
     out = np.full(scale.shape, np.nan)
     # A column that is constant over these rows has a variance of rounding noise, larger far from its mean.
     varies = variance > 1e-12 * np.maximum(1.0, np.square(mean))
-    usable = varies & varies.T & (M.T @ M >= 2)
+    usable = varies & varies.T & (both >= 2)
     out[usable] = np.clip(covariance[usable] / scale[usable], -1.0, 1.0)
     return out
 
