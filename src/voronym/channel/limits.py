@@ -27,6 +27,7 @@ ndtri = later.called("scipy.special", "ndtri")
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_BLOCK = 65_536
 _SINGULAR = 1e-10  # variances below this share of the largest are none
 _STEP = 1.01  # ratio of neighbouring arguments where a supremum is searched
 _DIRECTIONS = 4
@@ -55,12 +56,30 @@ def greatest_error(b: ArrayLike, v: ArrayLike, D: ArrayLike) -> Array:
     return np.asarray(np.clip(values.min(axis=1), 0.0, square.sum()))
 
 
-def _axes(X: Array) -> tuple[Array, Array]:
-    """Return X along its principal axes, with mean 0 and variance 1, and the variances; drop constants."""
-    centred = X - X.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
-    keep = values > _SINGULAR * max(float(values[-1]), 1e-300)
-    return centred @ (vectors[:, keep] / np.sqrt(values[keep])), values[keep]
+class _Axes:
+    """Principal axes: ``(X - mean) @ turn`` has mean 0 and variance 1 along each; constants are dropped.
+
+    The turned records are never stored, only sums over them: they would take as much memory as X.
+    """
+
+    def __init__(self, X: Array) -> None:
+        self.mean = X.mean(axis=0)
+        covariance = np.zeros((X.shape[1], X.shape[1]))
+        for start in range(0, len(X), _BLOCK):
+            centred = X[start : start + _BLOCK] - self.mean
+            covariance += centred.T @ centred
+        values, vectors = np.linalg.eigh(covariance / len(X))
+        keep = values > _SINGULAR * max(float(values[-1]), 1e-300)
+        self.variances, self.turn = values[keep], vectors[:, keep] / np.sqrt(values[keep])
+
+    def sums(self, X: Array, codes: Ints) -> Array:
+        """Return the sums of the turned records of each level, shape (levels, axes)."""
+        raw = np.stack([np.bincount(codes, column) for column in X.T], axis=1)
+        return np.asarray((raw - np.bincount(codes)[:, None] * self.mean) @ self.turn)
+
+    def product(self, X: Array, weights: Array) -> Array:
+        """Return the sum of the turned records, each times its weight."""
+        return np.asarray((weights @ X - weights.sum() * self.mean) @ self.turn)
 
 
 def proxy_variance(values: ArrayLike, weights: ArrayLike) -> float:
@@ -124,24 +143,24 @@ class Floor:
 
     def __init__(self, X: ArrayLike, codes: Ints) -> None:
         points = check_points(X)
-        Y, self._v = _axes(points)
+        axes, n = _Axes(points), len(points)
+        self._v = axes.variances
         counts = np.bincount(codes).astype(float)
         self._terms: list[tuple[Array, float, float]] = []
         self._variance = float(self._v.sum())
         if not len(self._v) or np.count_nonzero(counts) < 2:
             return
-        means = np.zeros((len(counts), Y.shape[1]))
-        np.add.at(means, codes, Y)
-        means /= np.maximum(counts, 1.0)[:, None]
+        sums = axes.sums(points, codes)
+        means = sums / np.maximum(counts, 1.0)[:, None]
         _, directions = np.linalg.eigh((means.T * counts) @ means)
         for u in directions.T[::-1][:_DIRECTIONS]:
             f = means @ u
-            f = f - counts @ f / len(Y)
-            spread = float(np.sqrt(counts @ np.square(f) / len(Y)))
+            f = f - counts @ f / n
+            spread = float(np.sqrt(counts @ np.square(f) / n))
             if spread < 1e-9:
                 continue
             f = f / spread
-            b = Y.T @ f[codes] / len(Y)
+            b = sums.T @ f / n
             self._terms.append((b, min(1.0, float(b @ b)), proxy_variance(f, counts)))
 
     def __call__(self, shares: ArrayLike) -> Array:
@@ -191,14 +210,15 @@ class NormalCurve:
 
     def __init__(self, X: ArrayLike, ranks: Ints, bins: Ints) -> None:
         points = check_points(X)
-        Y, self._v = _axes(points)
+        axes = _Axes(points)
+        self._v = axes.variances
         if not len(self._v) or np.ptp(ranks) == 0:
             raise InputError("keys and confidential column must both vary")
         counts = np.bincount(ranks)
         middle = (np.cumsum(counts) - 0.5 * counts) / len(points)
         score = ndtri(np.clip(middle, 1e-12, 1 - 1e-12))[ranks]
         score = (score - score.mean()) / score.std()
-        self._b = Y.T @ score / len(Y)
+        self._b = axes.product(points, score) / len(points)
         self._variance = float(self._v.sum())
         self.explained = min(1.0, float(self._b @ self._b))
         self.correlation = self.explained**0.5
