@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import voronym as vr
+from voronym.certify.state import Enough, State
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import Unfinished
@@ -50,19 +51,32 @@ def test_a_request_to_finish_is_obeyed(release):
         figures.find_gap(release, ctx)
 
 
-def test_the_proof_of_a_small_release_ends_early(monkeypatch):
-    """Without the watch it would go on to one percent or to the end of its time."""
+def gap_with(monkeypatch, **enough) -> tuple[float, list[tuple[float, float]]]:
+    """Return the gap that a proof shows, and the gap at several times before."""
+    seen: list[State] = []
+
+    class Noting(State):
+        def __init__(self, *args) -> None:
+            super().__init__(*args)
+            seen.append(self)
+
+    monkeypatch.setattr("voronym.certify.columns.State", Noting)
+    monkeypatch.setattr("voronym.certify.front.Enough", lambda: Enough(**enough))
+    monkeypatch.setattr("voronym.certify.front.BRIEF", 60.0)
     table = vr.datasets.hospital(120, seed=1)
     release = vr.anonymize(table, keys=["age", "weight"], k=3, drop_undeclared=True, method="mdav")
-    gaps = []
+    return figures.find_gap(release, Context()), seen[0].steps
 
-    class Noting(proof.Watch):
-        def enough(self, gap):
-            gaps.append(gap)
-            return gap <= 0.3
 
-    monkeypatch.setattr(proof, "Watch", Noting)
-    monkeypatch.setattr("voronym.certify.front.BRIEF", 60.0)
-    figures.find_gap(release, Context())
-    assert sum(gap <= 0.3 for gap in gaps) >= 1
-    assert min(gaps) > 0.01
+def test_the_proof_of_a_small_release_ends_at_a_small_gap(monkeypatch):
+    gap, steps = gap_with(monkeypatch, gap=0.3)
+    assert 1.0 < gap <= 30.0  # without the rule it would go on below one percent
+    assert len({now for _, now in steps if now <= 0.3}) == 1  # at the first of them
+
+
+def test_the_proof_of_a_small_release_ends_where_a_small_gap_is_out_of_reach(monkeypatch):
+    """The groups of MDAV lose far more than 1e-9 above the best, which the proof cannot know."""
+    monkeypatch.setattr("voronym.certify.state.PATIENCE", 0.0)
+    monkeypatch.setattr("voronym.certify.state.out_of_reach", lambda steps, *_: len(steps) >= 5)
+    _, steps = gap_with(monkeypatch, gap=1e-9, fair=9.9)
+    assert len({now for _, now in steps[4:]}) == 1  # it was asked again, and nothing more was proven

@@ -160,8 +160,8 @@ five times as fast, because boxes spare most distances.
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
     """Prove a bound for a partition within seconds; None if there are too many records.
 
-    Up to 5,000 records and k = 12 by column generation, for at most 3 s, or less if the gap is small
-    earlier. Otherwise from the neighbours of each record.
+    Up to 5,000 records and k = 12 by column generation, for at most 3 s, or less if the gap is 5 %
+    earlier, or cannot be by then. Otherwise from the neighbours of each record.
     """
     n, d = problem.points.shape
     if n <= COLUMNS and problem.k <= WIDEST:

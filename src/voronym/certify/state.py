@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,9 @@ CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: only rounding is left."""
 
 
+PATIENCE = 0.2
+"""Share of the time before which no gap counts as out of reach."""
+
 LEAP, LOOKS = 0.85, 100
 """Share of the groups' cost to which the first prices are raised, and search nodes per record for repairing
 them.
@@ -46,14 +49,40 @@ class Enough:
     gap : float
         Relative gap that is small.
     fair : float
-        Relative gap that is enough if it fell by less than the share ``gain`` in the last share ``while_`` of
-        the time.
+        Relative gap that is enough if a small one is out of reach.
     """
 
-    gap: float = 0.01
-    fair: float = 0.05
-    gain: float = 0.1
-    while_: float = 0.4
+    gap: float = 0.05
+    fair: float = 0.1
+
+
+def out_of_reach(steps: Sequence[tuple[float, float]], left: float, goal: float) -> bool:
+    """Return whether a falling gap will not reach its goal in the time that is left.
+
+    It falls ever more slowly. So it will not, if it would not at the speed of the last half of the time.
+
+    Parameters
+    ----------
+    steps : sequence of (float, float)
+        The gap at several times, in seconds.
+    left : float
+        The seconds that are left.
+    goal : float
+        The gap to reach.
+
+    Examples
+    --------
+    >>> out_of_reach([(0.1, 0.9), (0.5, 0.08), (1.0, 0.07)], 2.0, 0.05)
+    False
+    >>> out_of_reach([(0.1, 0.9), (0.5, 0.074), (1.0, 0.07)], 2.0, 0.05)
+    True
+    """
+    now, gap = steps[-1]
+    before = [step for step in steps if step[0] <= 0.5 * now]
+    if not before or now < PATIENCE * (now + left):
+        return False
+    speed = (before[-1][1] - gap) / (now - before[-1][0])
+    return gap - speed * left > goal
 
 
 class State(Prices):
@@ -67,7 +96,7 @@ class State(Prices):
         self, costs: Costs, k: int, part: Partition, ctx: Context, enough: Enough | None = None
     ) -> None:
         self.ctx, self.enough = ctx, enough
-        self.steps: list[tuple[float, float]] = []  # when the bound was how high
+        self.steps: list[tuple[float, float]] = []  # the gap at several times
         self.total = costs.total
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
         sse = costs.cells(part.cells())
@@ -107,13 +136,12 @@ class State(Prices):
         return self.optimal or (self.enough is not None and self._near(self.enough))
 
     def _near(self, enough: Enough) -> bool:
-        """Whether the gap is small, or moderate and hardly smaller than some time ago."""
-        gap, now = self.upper / max(self.proven, 1e-300) - 1.0, self.ctx.spent
-        if gap <= enough.gap:
-            return True
-        self.steps.append((now, gap))
-        before = [old for when, old in self.steps if when <= (1.0 - enough.while_) * now]
-        return gap <= enough.fair and bool(before) and gap > (1.0 - enough.gain) * before[-1]
+        """Whether the gap is small, or fair with a small one out of reach."""
+        gap = self.upper / max(self.proven, 1e-300) - 1.0
+        self.steps.append((self.ctx.spent, gap))
+        return gap <= enough.gap or (
+            gap <= enough.fair and out_of_reach(self.steps, self.ctx.left, enough.gap)
+        )
 
     def leap(self, ctx: Context) -> None:
         """Raise the first prices, which are far too low, to a share of the groups' loss."""
