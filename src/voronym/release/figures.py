@@ -156,7 +156,8 @@ class ReleaseFigures:
 
         It compares published values if the method minimised their loss, and otherwise the groups'
         means. The lower bound comes from the method. Without one, column generation runs on first
-        use, for at most 3 s, up to 5,000 records and k = 12; it ends at 5 %. For larger tables the bound
+        use, for at most 3 s, up to 5,000 records and k = 12; it ends at 5 %, or if these are out of
+        reach. For larger tables the bound
         uses each record's nearest neighbours, for no longer than the search took. None if that is too
         short, if only the bound 0 is proven, if groups obey other models than k-anonymity, or if the
         method made no groups or made them in another space.
