@@ -44,7 +44,8 @@ style: $(STAMP)  ## style and layers alone
 # Two processes are the threads: BLAS would have two more, which wait for each other. Commands that tests start
 # as processes of their own find the package compiled. Types are checked meanwhile, in the time that tests spend
 # waiting; what is wrong with them is told last. Loops that did not come compiled take most of a first run's time:
-# they are compiled with little optimisation, which changes no result, and kept apart from those of users.
+# they are compiled with little optimisation, which changes no result, and kept apart from those of users. Polars'
+# threads only wait for each other, too, in tables of a few rows; `make test-all` has them, as users do.
 LOOPS  := NUMBA_OPT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.loops
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(LOOPS) $(BIN)/python -m pytest -n 2 --dist worksteal
 TYPES  := $(VENV)/.types
@@ -54,8 +55,8 @@ define both
 	wait $$types; types=$$?; cat $(TYPES); exit $$((tests > types ? tests : types))
 endef
 
-test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
-	$(call both,$(PYTEST) -m "not slow")
+test: style $(WARM)  ## the whole test suite, six minutes on two cores
+	$(call both,POLARS_MAX_THREADS=1 $(PYTEST) -m "not slow")
 
 test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)

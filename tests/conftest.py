@@ -8,7 +8,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from time import process_time
 
@@ -17,20 +18,21 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 import voronym._public  # noqa: F401 - every room: tests look into them, and count what they call
-from brief.sitecustomize import BRIEF
+from brief.sitecustomize import BRIEF, change
 from voronym import datasets
-from voronym.certify import front
 from voronym.core import clock
+from voronym.request import recipe
 
 # Hundreds of tests call the command line in this process; made anew for each, its options take as long as
 # many a command. It is cached before `typer.testing` takes its own reference.
 typer.main.get_command = functools.cache(typer.main.get_command)
+# Every recipe reads the versions of four packages from their files, which do not change meanwhile.
+vars(recipe)["version"] = functools.cache(version)
 
 # What takes seconds in every release and report is brief, in fixtures of any scope and in processes of their
-# own, too: the proof, and two attacks. Tests about them set the usual values again.
-USUAL, PATH = front.BRIEF, os.environ.get("PYTHONPATH", "")
-for place, values in BRIEF.items():
-    vars(sys.modules[place]).update(values)
+# own, too: the proof, two attacks, and the searches. Tests about them set the usual values again.
+USUAL = {place: change(sys.modules[place], values) for place, values in BRIEF.items()}
+PATH = os.environ.get("PYTHONPATH", "")
 os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).with_name("brief")), *filter(None, [PATH])])
 
 for name, examples in (("house", 30), ("thorough", 200)):  # the second for `make test-all`
@@ -97,13 +99,24 @@ def _reference_data(request: pytest.FixtureRequest) -> None:
         pytest.skip("set VORONYM_DATA to the folder with the reference files")
 
 
+PROVING = {"certify", "gap", "close", "proven"}
+SEARCHING = {"benchmarks", "certify", "docs", "evaluate", "golden", "methods", "papers", "refiners", "space"}
+"""Words in the names of tests about the proof, and about how little is lost."""
+
+
 @pytest.fixture(autouse=True)
-def _full_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spend the usual seconds on the proof that a release shows, where a test is about it."""
+def _usual(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Spend the usual time on the proof or on the search of a release, where a test is about it."""
     about = set(re.split(r"[/_.:\[\]]", request.node.nodeid))
-    if about & {"certify", "gap", "close", "proven"}:
-        monkeypatch.setattr(front, "BRIEF", USUAL)
+    places = ["voronym.certify.front"] if about & PROVING else []
+    places += ["voronym.methods.auto", "voronym.methods.blank_search"] if about & SEARCHING else []
+    for place in places:
+        change(sys.modules[place], USUAL[place])
+    if about & PROVING:
         monkeypatch.setenv("PYTHONPATH", PATH)
+    yield
+    for place in places:
+        change(sys.modules[place], BRIEF[place])
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ all children: the page and its workers, commands, servers.
 
 from __future__ import annotations
 
+import functools
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -14,7 +15,20 @@ from typing import Any
 BRIEF: dict[str, dict[str, Any]] = {
     "voronym.certify.front": {"BRIEF": 0.2},  # seconds for the proof
     "voronym.intruder": {"FIRST": ()},  # attacks
+    "voronym.methods.auto": {"SWEEPS": 300.0, "_anneal.__defaults__": (300.0,)},  # proposals for each record
+    "voronym.methods.blank_search": {"PROPOSALS": 100, "FEWEST": 20_000},
 }
+
+
+def change(module: ModuleType, values: dict[str, Any]) -> dict[str, Any]:
+    """Give names of a module, or attributes of them, other values; return those that they had."""
+    before = {}
+    for name, value in values.items():
+        *way, last = name.split(".")
+        owner = functools.reduce(getattr, way, module)
+        before[name] = getattr(owner, last)
+        setattr(owner, last, value)
+    return before
 
 
 class Finder:
@@ -30,7 +44,7 @@ class Finder:
 
             def run_and_change(module: ModuleType) -> None:
                 run(module)
-                vars(module).update(BRIEF[name])
+                change(module, BRIEF[name])
 
             spec.loader.exec_module = run_and_change  # type: ignore[method-assign]
         return spec

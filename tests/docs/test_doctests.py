@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import io
+import linecache
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import voronym
 import voronym_location
 import voronym_papers
+import voronym_papers._public  # noqa: F401 - examples look papers up
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (voronym, voronym_location, voronym_papers)]
 
@@ -31,7 +33,9 @@ MODULES = {  # migrations are scripts that Alembic runs
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
-def test_docstring_examples(name: str) -> None:
+def test_docstring_examples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Before each docstring the debugger asks of every file of the process whether it has changed.
+    monkeypatch.setattr(linecache, "checkcache", lambda *_: None)
     module = importlib.import_module(name)
     if ">>>" not in MODULES[name].read_text(encoding="utf-8"):  # looking for examples takes longer than most
         return
