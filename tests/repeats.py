@@ -19,6 +19,11 @@ def few(cases: Iterable[Any], number: int) -> list[Any]:
     ]  # fmt: skip
 
 
+def examples(quick: int, thorough: int) -> settings:
+    """Return the settings of a random test that takes long for each example."""
+    return settings(max_examples=len(rounds(quick, thorough)), deadline=None)
+
+
 def rounds(quick: int, thorough: int) -> range:
     """Return the rounds of a loop within a test: more of them with the profile of `make test-all`."""
     return range(thorough if settings().max_examples >= 200 else quick)

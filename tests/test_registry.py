@@ -14,9 +14,11 @@ from voronym.testing import check_method
 NAMES = sorted(vr.algorithms())
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ("noisy-pcl", "pcl") else n for n in NAMES]
-)
+SLOW = ("anneal", "noisy-pcl", "pcl")
+"""They take seconds on each table; `auto` anneals, and `pcl-variable` is of one kind with the others."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
 def test_contract(name):
     check_method(vr.algorithms()[name])
 

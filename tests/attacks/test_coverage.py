@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from attacks.people import scene
+from repeats import rounds
 from voronym.attacks import ATTACKS, Found, Inapplicable, worlds
 from voronym.attacks.contract import noise
 from voronym.attacks.minimality import _sentence
@@ -65,7 +66,7 @@ def check(name: str, runs: int, n: int, dial: float, folder, least: float) -> fl
 
 @pytest.mark.parametrize("name", ["linkage", "linkage-exact", "row-order", "homogeneous-groups", "leftovers"])
 def test_intervals_hold_the_truth_in_a_few_runs(name, tmp_path):
-    check(name, 40, 60, 0.5, tmp_path, 0.85)
+    check(name, len(rounds(24, 40)), 60, 0.5, tmp_path, 0.85)
 
 
 @pytest.mark.slow
@@ -131,8 +132,9 @@ def walked(seed: int, most: int = 400) -> tuple[float, Found]:
 
 
 def test_a_walk_through_the_worlds_says_how_sure_it_is():
-    inside = [result.low - 1e-9 <= truth <= result.high + 1e-9 for truth, result in map(walked, range(12))]
-    assert sum(inside) >= 9
+    some = rounds(8, 12)
+    inside = [result.low - 1e-9 <= truth <= result.high + 1e-9 for truth, result in map(walked, some)]
+    assert sum(inside) >= 0.75 * len(some)
 
 
 @pytest.mark.slow

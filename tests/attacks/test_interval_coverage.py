@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from repeats import few
 from voronym.privacy.cells import count_runs
 from voronym.privacy.information import estimate
 from voronym.privacy.level import Levels
@@ -27,17 +28,20 @@ def information(joint):
 
 @pytest.mark.parametrize(
     ("classes", "n", "levels", "noise"),
-    [
-        (4, 100, 2, 0.01),
-        (20, 100, 2, 0.01),
-        (20, 100, 2, 0.1),
-        (4, 20, 2, 0.1),
-        (4, 1000, 2, 0.01),
-        (4, 400, 2, 0.01),
-        (10, 1000, 5, 0.01),
-        (20, 200, 2, 0.5),
-        (50, 250, 4, 1.0),
-    ],
+    few(
+        [
+            (4, 100, 2, 0.01),
+            (20, 100, 2, 0.1),
+            (4, 20, 2, 0.1),
+            (20, 200, 2, 0.5),
+            (10, 1000, 5, 0.01),
+            (20, 100, 2, 0.01),
+            (4, 1000, 2, 0.01),
+            (4, 400, 2, 0.01),
+            (50, 250, 4, 1.0),
+        ],
+        5,
+    ),
 )
 def test_the_interval_covers_the_truth(classes, n, levels, noise):
     joint = law(classes, levels, noise)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from repeats import rounds
 from voronym.attacks import ATTACKS, Scene
 from voronym.attacks.membership import Placed
 from voronym.core.context import Context
@@ -57,15 +58,15 @@ def test_a_release_about_nobody_tells_nobody():
     """The interval holds 0 in about 19 of 20 tables, and never claims much."""
     rng = np.random.default_rng(1)
     claims, covered, means = 0, 0, []
-    for seed in range(40):
+    for seed in rounds(20, 40):
         out = outcome_of(scene(people(rng, 120), about_nobody), seed)
         claims += out.claims
         covered += out.interval[0] <= 0.0 <= out.interval[1]
         means.append(out.success)
         low, high = out.details["true_positives_interval"]
         assert low <= 0.01 <= high
-    assert claims <= 3
-    assert covered >= 36
+    assert claims <= 0.075 * len(means)
+    assert covered >= 0.9 * len(means)
     assert abs(np.mean(means) - 0.5) < 0.02
 
 

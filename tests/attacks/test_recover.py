@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from repeats import rounds
 from voronym.channel import pram, recover
 from voronym.errors import InputError
 
@@ -27,7 +28,7 @@ def test_the_stated_errors_cover_the_truth_on_solved_matrices():
     """Random tables, each masked by a rule that the solver found: refused, or right."""
     rng = np.random.default_rng(11)
     off, answered, refused = [], 0, 0
-    for trial in range(120):
+    for trial in rounds(60, 120):
         k, region, ill = random_table(rng)
         masked = pram(region, ill, max_distortion=float(rng.choice([0.05, 0.1, 0.2, 0.3])), seed=trial)
         try:
@@ -38,7 +39,7 @@ def test_the_stated_errors_cover_the_truth_on_solved_matrices():
         answered += 1
         away = np.abs(result.shares - shares(region, k))
         off.extend((away / np.maximum(result.errors, 1e-12)).tolist())
-    assert answered > 55
+    assert answered > 0.46 * (answered + refused)
     # The table is given, only the randomisation is chance: errors are stated for both, so they are ample.
     assert max(off) < 5.0
     assert np.mean(np.array(off) < 1.96) >= 0.95

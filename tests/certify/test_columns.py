@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
 from certify import oracles
 from partitioners.points import records
 from processor import After
+from repeats import examples, few, rounds
 from voronym import datasets
 from voronym.certify import lower_bound
 from voronym.certify.columns import columns
@@ -41,7 +42,7 @@ def tables(count):
         yield X, k
 
 
-@pytest.mark.parametrize(("X", "k"), list(tables(12)))
+@pytest.mark.parametrize(("X", "k"), few(tables(12), 5))
 def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
     best = by_subsets(X, k, Context())
     slack = 1e-4 * best.sse + 1e-12  # what the integer solver is not trusted with
@@ -57,7 +58,7 @@ def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
             assert best.sse <= part.sse(X) + 1e-25
 
 
-@settings(max_examples=10)
+@examples(5, 30)
 @given(records(least=17, most=40, columns=4), st.integers(2, 4))
 def test_no_bound_is_above_a_partition(X, k):
     """Ties, repeats, offsets, tiny numbers; random partitions and good ones."""
@@ -159,7 +160,7 @@ def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
 
 @pytest.mark.usefixtures("processor_clock")
 def test_the_door():
-    X = np.random.default_rng(4).normal(size=(40, 2))
+    X = np.random.default_rng(4).normal(size=(30, 2))
     lower_bound(X[:20], 3, kind="columns", time_limit=None)  # compiled
     messages = []
     kinds = {kind: lower_bound(X, 3, kind=kind, time_limit=10, progress=messages.append) for kind in
@@ -178,7 +179,7 @@ def test_the_door():
         with pytest.raises(vr.InputError):
             lower_bound(X, 3, **wrong)
     with pytest.raises(vr.GuaranteeError):
-        lower_bound(X, 3, partition=vr.Partition(np.arange(40) // 2))
+        lower_bound(X, 3, partition=vr.Partition(np.arange(30) // 2))
     with pytest.raises(vr.InputError, match="local"):
         lower_bound(np.zeros((7000, 2)), 3, kind="columns")
 
@@ -269,7 +270,7 @@ def test_before_the_distances_are_there_nothing_is_proven():
         columns(Problem.of(X, 3), start(X, 3), ctx)
 
 
-@pytest.mark.parametrize("limit", [0.0, 1.0])
+@pytest.mark.parametrize("limit", [0.0, 0.5])
 def test_the_time_limit_is_that_of_the_whole_call(limit, processor_clock):
     X = np.random.default_rng(0).standard_normal((4000, 6))
     part = start(X, 3)
@@ -314,7 +315,7 @@ def test_guessed_prices_are_proven(monkeypatch):
     monkeypatch.setattr("voronym.certify.relax.LOOKS", ((1, 0.9, 1.0),))
 
     rng = np.random.default_rng(6)
-    for _ in range(10):
+    for _ in rounds(4, 10):
         X, k = rng.normal(size=(14, 2)), 3
         codes, weights = rng.integers(0, 3, (2, 14)), np.array([0.9, 0.4])
         state = State(

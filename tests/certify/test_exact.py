@@ -23,7 +23,10 @@ def tables(count, most):
         yield X, k
 
 
-@pytest.mark.parametrize(("X", "k"), list(tables(25, 11)))
+@pytest.mark.parametrize(
+    ("X", "k"),
+    [pytest.param(X, k, marks=pytest.mark.slow if len(X) > 9 and k == 2 else ()) for X, k in tables(25, 11)],
+)
 def test_brute_force(X, k):
     wanted = oracles.best_of_all(X, k)
     for bound in (exact(X, k, Context()), by_subsets(X, k, Context())):

@@ -6,12 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
 from certify import oracles
 from partitioners.points import records
+from repeats import examples
 from voronym.certify import local as module
 from voronym.certify.local import listed, local
 from voronym.certify.neighbours import neighbours
@@ -49,7 +50,7 @@ def test_no_group_costs_less_than_its_prices(monkeypatch, length):
                 assert table.near[list(group), size - 1].sum() / (2 * size) <= cost * (1 + 1e-9) + 1e-9
 
 
-@settings(max_examples=15)
+@examples(8, 50)
 @given(records(least=17, most=60, columns=4), st.integers(2, 8))
 def test_never_above_a_partition(X, k):
     """Ties, repeats, offsets, tiny numbers."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channel.laws import measured, normal_grid, random_law
+from repeats import examples
 from voronym.channel import FiniteChannel, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import check_alphabet, feasible
 from voronym.channel.mirror import mirror
@@ -60,7 +61,7 @@ def test_agrees_with_an_independent_solver(seed, ask):
     assert channel.gap <= 2e-6 * max(1.0, channel.cost)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 100)
 @given(st.integers(0, 10**6), st.sampled_from(["multiplier", "max_distortion", "max_risk"]))
 def test_promises_hold_on_any_law(seed, ask):
     p, d = random_law(seed, largest=5)

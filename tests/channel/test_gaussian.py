@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from repeats import examples
 from voronym.channel import (
     Channel,
     GaussianSource,
@@ -68,7 +69,7 @@ def test_the_closed_form_is_below_and_tight_for_small_distortion(seed):
     assert not closed_form_bound(source, 0.4 * source.variance)[1]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15, 100)
 @given(st.integers(0, 10**6), st.floats(0.01, 0.99))
 def test_no_feasible_error_beats_the_bound(seed, share):
     source = random_source(seed, n=3, m=2)

@@ -6,10 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
+from repeats import examples
 from voronym.channel import GaussianSource, gaussian_bound, scalar_risk
 from voronym.channel.limits import Floor, NormalCurve, Reached, greatest_error, proxy_variance, reached
 from voronym.errors import InputError
@@ -37,7 +38,7 @@ def test_the_proxy_of_a_coin_is_that_of_kearns_and_saul(p):
     assert result <= 1.03 * least
 
 
-@settings(deadline=None, max_examples=30)
+@examples(15, 100)
 @given(st.integers(0, 10**6))
 def test_the_proxy_bounds_the_cumulants(seed):
     rng = np.random.default_rng(seed)
@@ -63,7 +64,7 @@ def test_the_greatest_error_is_the_semidefinite_optimum():
         assert value - 1e-6 <= result <= value * (1 + 1e-4) + 1e-6
 
 
-@settings(deadline=None, max_examples=12)
+@examples(6, 50)
 @given(st.integers(0, 10**6), st.integers(1, 2), st.booleans())
 def test_no_partition_of_a_small_table_is_below_the_floor(seed, d, strong):
     rng = np.random.default_rng(seed)

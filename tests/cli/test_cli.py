@@ -165,6 +165,8 @@ def test_demo(voronym, tmp_path):
     assert {p.name for p in (tmp_path / "voronym-demo").iterdir()} == {
         "patients.csv", "release.csv", "recipe.toml", "report.html", "report-public.html",
     }  # fmt: skip
+    ages = vr.read(tmp_path / "voronym-demo" / "patients.csv")["age"]
+    assert sum(age > 101 for age in ages) == 2  # it has outliers
     assert voronym("demo", "--records", 200)[0] == 0
 
 
@@ -198,7 +200,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path):
         [*command, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         process.stdout.readline()  # imported: from here on Ctrl-C is ours to answer
-        time.sleep(2)
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=240)
     assert process.returncode == 130, err

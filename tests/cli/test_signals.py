@@ -146,7 +146,7 @@ def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monk
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
 
 
-@pytest.mark.parametrize(("after", "number"), [(importing, signal.SIGINT), (2.5, signal.SIGTERM)])
+@pytest.mark.parametrize(("after", "number"), [(importing, signal.SIGINT), (1.5, signal.SIGTERM)])
 def test_a_real_process_ends_by_its_signal(tmp_path: Path, after, number: int):
     vr.datasets.hospital(3000, seed=4).write_csv(tmp_path / "patients.csv")
     result = run(

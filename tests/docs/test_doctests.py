@@ -14,7 +14,7 @@ import pytest
 import voronym
 import voronym_location
 import voronym_papers
-import voronym_papers._public  # noqa: F401 - examples look papers up
+import voronym_papers._public
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (voronym, voronym_location, voronym_papers)]
 

@@ -7,6 +7,7 @@ import pytest
 
 import voronym as vr
 from dp.oracle import Oracle, answered_by
+from repeats import few
 from voronym.dp.cells import STEPS
 from voronym.report import render
 
@@ -64,8 +65,9 @@ def published(folder, last, monkeypatch, over):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("over", [False, True], ids=["memory", "parts"])
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    ("name", "over"), [*((name, False) for name in OTHERS), *few([(name, True) for name in OTHERS], 2)]
+)
 def test_neighbouring_files_become_the_same_release(name, over, monkeypatch, tmp_path):
     """One record decides neither digits nor signs of thousands nor quotes, nor a word of the public page."""
     first = published(tmp_path / "first", "47.1,900,2020-03-04,f", monkeypatch, over)

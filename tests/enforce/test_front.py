@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
+from functools import cache
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
+from repeats import examples, few
 from voronym.core.context import Context
 from voronym.keyspaces import Coordinates
 from voronym.privacy import LDiversity, PSensitive, TCloseness, levels
@@ -100,7 +102,7 @@ def people(n, seed):
 
 @pytest.mark.parametrize("how", [*USUAL, "blind", "auto"])
 @pytest.mark.parametrize("model", CHECKS)
-@settings(max_examples=4, deadline=None)
+@examples(2, 20)
 @given(n=st.integers(12, 90), seed=st.integers(0, 1000), k=st.integers(2, 5))
 def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
     table = people(n, seed)
@@ -121,14 +123,17 @@ def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
     assert sorted(all_) == sorted(table[model.rpartition("=")[2]].to_list())
 
 
+@cache
+def grouped(method):
+    return vr.microaggregate(np.random.default_rng(4).normal(size=(72, 2)), 3, method=method)
+
+
 @pytest.mark.parametrize("method", sorted(set(vr.algorithms()) - {"exact", "univariate"}))
 @pytest.mark.parametrize("how", USUAL)
 def test_every_partitioning_method_can_be_enforced(method, how):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(72, 2))
-    chosen = vr.algorithms()[method]
-    X = X[:, :1] if chosen.univariate else X
-    part = vr.microaggregate(X, 3, method=method)
+    part = grouped(method)
     frame = as_frame(pl.DataFrame({"c": (X[:, 0] > 0).astype(int) + (rng.random(72) < 0.2)}))
     judges = [TCloseness(0.25).judge(levels(frame, "c")), PSensitive(2).judge(levels(frame, "c"))]
     done = enforce(X, part, k=3, judges=judges, method=how)
@@ -146,7 +151,7 @@ def adult_like(n=3000, seed=0):
     return X, levels(as_frame(pl.DataFrame({"c": codes})), "c")
 
 
-@pytest.mark.parametrize("t", [0.1, 0.2])
+@pytest.mark.parametrize("t", few([0.2, 0.1], 1))
 def test_spreading_and_swapping_lose_less_than_merging(t):
     X, column = adult_like()
     part = vr.microaggregate(X, 5, method="mdav")
@@ -263,7 +268,8 @@ def test_recipes_carry_the_way_of_enforcing():
         release(enforce="magic")
 
 
-def test_in_a_mixed_space_the_cost_is_that_of_the_space():
+@pytest.mark.parametrize("way", few(["blind", "swap"], 1))  # to compile the second takes long
+def test_in_a_mixed_space_the_cost_is_that_of_the_space(way):
     """Enforcing by squares of an encoding, as it once was, ends with groups that cost more there."""
     table = vr.datasets.hospital(300, seed=3).select("age", "sex", "nationality", "diagnosis", "admitted")
     keys = ["age", "sex", "nationality", "admitted"]
@@ -275,7 +281,7 @@ def test_in_a_mixed_space_the_cost_is_that_of_the_space():
     points = Coordinates.of(made).records
     records = space.records(space.codes)
     costs = [
-        records.cost(door(Problem(space, 4, [judge]), part, Context(), way="swap").partition)
+        records.cost(door(Problem(space, 4, [judge]), part, Context(), way=way).partition)
         for space in (records, points)
     ]
     assert costs[0] < costs[1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from repeats import examples
 from voronym._kernels import enforce as kernels
 from voronym._kernels import kernel, verdict
 from voronym.core.context import Context
@@ -42,7 +43,7 @@ def column(rng: np.random.Generator, n: int, m: int) -> Levels:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@settings(max_examples=25, deadline=None)
+@examples(12, 100)
 @given(seed=st.integers(0, 10_000), m=st.integers(2, 9), cells=st.integers(1, 6))
 def test_a_rule_holds_where_its_judge_does(model, seed, m, cells):
     rng = np.random.default_rng(seed)

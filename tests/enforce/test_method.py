@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from repeats import few
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.method import METHODS as METHODS_OF
@@ -175,7 +176,7 @@ def test_blind_groups_are_unions_of_groups_that_the_keys_alone_made():
     assert len({frozenset(item) for item in seen}) > 1
 
 
-@pytest.mark.parametrize(("n", "kinds"), [(8, 2), (9, 2), (6, 3)])
+@pytest.mark.parametrize(("n", "kinds"), few([(8, 2), (6, 3), (9, 2)], 2))
 def test_all_worlds_where_partners_were_joined(n, kinds):
     """In tables in which groups had to be merged, nobody is surer than the counts say, to the last digit."""
     rng = np.random.default_rng(n)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from repeats import examples
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate.measure import Attacks, measure
 from voronym.privacy import Finding, KAnonymity, base, register
@@ -161,7 +162,7 @@ def test_a_part_of_the_original_was_released():
     assert result.utility.information_loss is not None
 
 
-@settings(max_examples=8)
+@examples(4, 20)
 @given(st.permutations(range(60)), st.permutations(range(60)))
 def test_order_index_and_library_change_nothing(rows, lines):
     expected = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import voronym as vr
+from repeats import few
 from voronym.core.percent import percent
 
 CODES = [8001, 8045, 8110, 9001, 9450, 10115, 10117, 21000]
@@ -62,7 +63,7 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", few(STYLES, 2))
 def test_linkage_is_that_of_plain_matching(style):
     before = people(150)
     age, code = STYLES[style]

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
+from repeats import examples
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.evaluate import utility
@@ -107,7 +108,7 @@ mixed = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=30)
+@examples(12, 100)
 @given(st.lists(mixed, min_size=4, max_size=15), st.lists(mixed, min_size=4, max_size=15), st.randoms())
 def test_order_index_and_library_change_nothing(before, after, random):
     types = {"n": pl.Float64, "i": pl.Int64, "s": pl.String}
