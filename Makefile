@@ -47,7 +47,7 @@ style: $(STAMP)  ## style and layers alone
 # they are compiled with little optimisation, which changes no result, and kept apart from those of users. Polars'
 # threads only wait for each other, too, in tables of a few rows; `make test-all` has them, as users do.
 LOOPS  := NUMBA_OPT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.loops
-PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(LOOPS) $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(LOOPS) $(BIN)/python -m pytest -n 3 --dist worksteal
 TYPES  := $(VENV)/.types
 
 define both

@@ -17,8 +17,8 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
+from brief.sitecustomize import BRIEF, change  # isort: skip - before the modules that it would change
 import voronym._public  # noqa: F401 - every room: tests look into them, and count what they call
-from brief.sitecustomize import BRIEF, change
 from voronym import datasets
 from voronym.core import clock
 from voronym.request import recipe
@@ -32,8 +32,9 @@ vars(recipe)["version"] = functools.cache(version)
 # What takes seconds in every release and report is brief, in fixtures of any scope and in processes of their
 # own, too: the proof, two attacks, and the searches. Tests about them set the usual values again.
 USUAL = {place: change(sys.modules[place], values) for place, values in BRIEF.items()}
-PATH = os.environ.get("PYTHONPATH", "")
-os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).with_name("brief")), *filter(None, [PATH])])
+HERE = str(Path(__file__).with_name("brief"))
+PATHS = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in {"", HERE}]
+os.environ["PYTHONPATH"] = os.pathsep.join([HERE, *PATHS])
 
 for name, examples in (("house", 20), ("thorough", 200)):  # the second for `make test-all`
     settings.register_profile(
@@ -100,7 +101,7 @@ def _reference_data(request: pytest.FixtureRequest) -> None:
 
 
 PROVING = {"certify", "gap", "close", "proven"}
-SEARCHING = {"benchmarks", "certify", "docs", "golden", "methods", "papers", "refiners", "space"}
+SEARCHING = {"benchmarks", "certify", "docs", "golden", "methods", "papers", "refiners", "sklearn", "space"}
 """Words in the names of tests about the proof, and about how little is lost."""
 
 
@@ -113,7 +114,7 @@ def _usual(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     for place in places:
         change(sys.modules[place], USUAL[place])
     if about & PROVING:
-        monkeypatch.setenv("PYTHONPATH", PATH)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(PATHS))
     yield
     for place in places:
         change(sys.modules[place], BRIEF[place])

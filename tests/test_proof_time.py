@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import voronym as vr
+from voronym.certify import front
 from voronym.certify.state import Enough, State
 from voronym.core.clock import now
 from voronym.core.context import Context
@@ -80,3 +81,11 @@ def test_the_proof_of_a_small_release_ends_where_a_small_gap_is_out_of_reach(mon
     monkeypatch.setattr("voronym.certify.state.out_of_reach", lambda steps, *_: len(steps) >= 5)
     _, steps = gap_with(monkeypatch, gap=1e-9, fair=9.9)
     assert len({now for _, now in steps[4:]}) == 1  # it was asked again, and nothing more was proven
+
+
+def test_tests_about_the_gap_prove_in_the_usual_time():
+    assert front.BRIEF == 3.0
+
+
+def test_other_tests_prove_briefly():
+    assert front.BRIEF < 1.0

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 BRIEF: dict[str, dict[str, Any]] = {
-    "voronym.certify.front": {"BRIEF": 0.2},  # seconds for the proof
+    "voronym.certify.front": {"BRIEF": 0.05},  # seconds for the proof
     "voronym.intruder": {"FIRST": ()},  # attacks
-    "voronym.methods.auto": {"SWEEPS": 300.0, "_anneal.__defaults__": (300.0,)},  # proposals for each record
+    "voronym.methods.auto": {"SWEEPS": 60.0, "_anneal.__defaults__": (60.0,)},  # proposals for each record
     "voronym.methods.blank_search": {"PROPOSALS": 100, "FEWEST": 20_000},
 }
 
@@ -52,3 +52,5 @@ class Finder:
 
 if __name__ == "sitecustomize":
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+else:  # a process that runs tests changes the values itself; workers of pytest are children, too
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "Finder"]

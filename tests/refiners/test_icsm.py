@@ -14,7 +14,7 @@ PUBLISHED = {  # Mortazavi and Jalili 2015, table 2
     "eia": {3: 0.36, 5: 0.78, 10: 2.24},
 }
 CASES = [
-    pytest.param(name, k, marks=pytest.mark.slow if name == "eia" else ())
+    pytest.param(name, k, marks=pytest.mark.slow if name == "eia" or k == 5 else ())
     for name, figures in PUBLISHED.items()
     for k in figures
 ]
