@@ -8,12 +8,13 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import people as made
 import voronym as vr
 from commands import runner
+from repeats import examples
 from voronym.errors import GuaranteeError, InputError, SchemaError, WriteError
 from voronym.table import Table
 from voronym.table.units import distinct
@@ -54,7 +55,7 @@ def test_without_a_word_k_counts_rows_and_that_is_warned_of(tmp_path):
     assert made.least_heads(out, KEYS) < 5  # what the warning is about
 
 
-@settings(max_examples=12, deadline=None)
+@examples(6, 36)
 @given(seed=st.integers(0, 10**6), people=st.integers(12, 40), k=st.integers(2, 6))
 def test_any_table_of_visits(tmp_path_factory, seed, people, k):
     rows = made.visits(people, seed, drift=bool(seed % 2))

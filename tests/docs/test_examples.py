@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LONG = {"location-simulate.md", "survey.md", "command-line.md", "records.md", "suppression.md"}
-LONG |= {"from-sdcmicro.md", "quantize.md", "location.md", "monthly.md"}
+LONG |= {"from-sdcmicro.md", "quantize.md", "location.md", "monthly.md", "certificates.md"}
 """Pages whose examples take long, if only to compile what nothing else uses."""
 RUN = [
     *(

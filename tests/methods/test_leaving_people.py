@@ -12,11 +12,12 @@ from collections import Counter, defaultdict
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.people import least_heads, owner, read_rows, visits, write_rows
 
 import voronym as vr
+from repeats import examples
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.history import Ledger
@@ -73,7 +74,7 @@ def fewest(paths, everybody):
 # -- several rows each -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=10, deadline=None)
+@examples(5, 30)
 @given(st.integers(0, 10_000), st.integers(25, 60), st.sampled_from([0.05, 0.1, 0.2]))
 def test_people_leave_with_all_their_rows_and_k_share_what_is_left(tmp_path_factory, seed, people, share):
     tmp_path = tmp_path_factory.mktemp("visits")
@@ -118,7 +119,7 @@ def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
 # -- earlier releases --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
+@examples(7, 45)
 @given(
     st.lists(st.integers(3, 5), min_size=4, max_size=8),
     st.sets(st.integers(0, 3), min_size=1, max_size=3),

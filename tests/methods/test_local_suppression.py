@@ -11,12 +11,13 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.tables import LIBRARIES, build, key_tables
 
 import voronym as vr
+from repeats import examples
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.methods import blank_bound
@@ -307,7 +308,7 @@ def test_refusals():
     assert released(homes, household="home", method="lattice", k=2).risk.k >= 2
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(key_tables(), st.sampled_from(LIBRARIES))
 def test_any_kinds_and_missing_values(columns_and_k, library):
     columns, k = columns_and_k

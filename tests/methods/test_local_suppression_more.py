@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.people import greatest_distance, least_diversity, read_rows, write_rows
 
 import voronym as vr
-from repeats import few
+from repeats import examples, few
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.methods import blank_bound
@@ -129,7 +129,7 @@ def test_every_way_to_enforce_is_followed_and_auto_keeps_the_fewest_gaps(model, 
     assert made["merge"] != made["swap"] != made["confidential-first"]
 
 
-@settings(max_examples=12, deadline=None)
+@examples(6, 36)
 @given(st.integers(0, 10_000), st.integers(20, 70), st.sampled_from([(1,), (1, 2, 3)]), st.booleans())
 def test_k_people_or_households_share_what_is_published(tmp_path_factory, seed, n, many, at_home):
     folder = tmp_path_factory.mktemp("people")

@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
+from repeats import examples
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -237,7 +238,7 @@ def test_a_column_of_weight_zero_or_of_one_value_changes_nothing():
         assert again == vr.microaggregate(alone.codes, 4, method="mdav", space=alone)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15, 90)
 @given(
     drawn=mixtures(24),
     k=st.integers(2, 6),

@@ -6,10 +6,11 @@ from fractions import Fraction
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy import oracles
+from repeats import examples
 from tables import LIBRARIES, build
 from voronym.privacy import (
     DeltaDisclosure,
@@ -57,7 +58,7 @@ def split(columns):
     return groups, [v for group in groups for v in group]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(tables())
 def test_counts_and_entropies(columns):
     groups, _ = split(columns)
@@ -70,7 +71,7 @@ def test_counts_and_entropies(columns):
             assert result.holds == oracles.recursive_holds(groups, c, l)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(tables())
 def test_distances(columns):
     groups, everybody = split(columns)
@@ -87,7 +88,7 @@ def test_distances(columns):
     assert value(TCloseness(), columns) == value(TCloseness(distance=by_default), columns)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(10, 60)
 @given(tables(words))
 def test_transport_as_a_linear_programme(columns):
     groups, everybody = split(columns)
@@ -98,7 +99,7 @@ def test_transport_as_a_linear_programme(columns):
     assert value(TCloseness(distance="equal"), columns) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(tables())
 def test_information_and_disclosure(columns):
     groups, _ = split(columns)
@@ -131,7 +132,7 @@ EVERY = [
 ]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(7, 45)
 @given(tables(), st.randoms(use_true_random=False))
 def test_rows_index_and_library_change_nothing(columns, random):
     n = len(columns["age"])
@@ -147,7 +148,7 @@ def test_rows_index_and_library_change_nothing(columns, random):
             assert [place["size"] for place in other.worst] == [place["size"] for place in results[0].worst]
 
 
-@settings(max_examples=12, deadline=None)
+@examples(6, 36)
 @given(tables(numbers))
 def test_the_dtype_of_a_number_changes_nothing(columns):
     whole = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
+from repeats import examples
 from tables import LIBRARIES, build, count_csv, key_tables
 
 METHODS = sorted(vr.algorithms())
@@ -43,7 +44,7 @@ def methods_for(columns):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @given(data=st.data(), drawn=key_tables(), library=st.sampled_from(LIBRARIES))
-@settings(max_examples=30)
+@examples(15, 90)
 def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
     columns, k = drawn
     keys = [name for name in columns if name.startswith("key")]
@@ -69,7 +70,7 @@ def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
 
 
 @given(drawn=key_tables(), library=st.sampled_from(LIBRARIES))
-@settings(max_examples=20)
+@examples(10, 60)
 def test_the_rest_of_the_table_is_kept(drawn, library):
     columns, k = drawn
     release = release_of(columns, k, library, "mdav")
@@ -82,7 +83,7 @@ def test_the_rest_of_the_table_is_kept(drawn, library):
 
 
 @given(drawn=key_tables())
-@settings(max_examples=15)
+@examples(7, 45)
 def test_the_library_changes_nothing(drawn):
     columns, k = drawn
     parts = [release_of(columns, k, library, "mdav")._evidence.partition for library in LIBRARIES]
@@ -90,7 +91,7 @@ def test_the_library_changes_nothing(drawn):
 
 
 @given(drawn=key_tables())
-@settings(max_examples=8)
+@examples(4, 24)
 def test_chunks_change_nothing(drawn):
     columns, k = drawn
     whole = pl.DataFrame(columns)

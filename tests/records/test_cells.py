@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import voronym as vr
 from records.mixtures import mixtures
-from repeats import few
+from repeats import examples, few
 from voronym.cli import app
 from voronym.errors import GuaranteeError, InputError
 from voronym.records.cells import MixedKeys
@@ -34,7 +34,7 @@ def released(**more):
         )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(drawn=mixtures(24), k=st.integers(2, 4), method=st.sampled_from(["mdav", "vmdav", "exchange"]))
 def test_cells_of_any_mixture_publish_equal_rows_of_real_values(drawn, k, method):
     table, schema, metrics, _ = drawn

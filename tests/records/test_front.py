@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import voronym as vr
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
+from repeats import rounds
 from voronym import datasets
 from voronym.core.context import FinishEarly
 from voronym.errors import GuaranteeError, InputError, SchemaError, Unfinished
@@ -61,7 +62,7 @@ def test_linkage_succeeds_no_better_than_one_in_m_plus_one(stirred):
 
 def test_every_single_outlier_is_safe_over_many_seeds():
     table, schema, planted = hospital(300, 5, seed=3)
-    runs = 40
+    runs = len(rounds(20, 40))
     won = np.zeros(len(planted))
     for seed in range(runs):
         made = anonymize_records(table, schema, m=4, seed=seed, epsilon=0.6, targets=1)

@@ -4,11 +4,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
+from repeats import examples
 from voronym.core.context import Context, FinishEarly
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -44,7 +45,7 @@ def deal(n, k, seed):
     return Partition(np.random.default_rng(seed).permutation(labels), k=k)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15, 90)
 @given(drawn=mixtures(24), k=st.integers(2, 5), seed=st.integers(0, 9), search=st.sampled_from(SEARCHES))
 def test_never_worse_than_the_start_and_k_is_kept(drawn, k, seed, search):
     space = space_of(drawn)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
 from refiners.test_mixed import cost, deal, hospital, space_of
+from repeats import examples
 from voronym._kernels import cells as states
 from voronym._kernels import model_pairs as kernels
 from voronym.core.context import Context, FinishEarly
@@ -78,7 +79,7 @@ def test_the_best_move_of_a_pair_is_the_best_by_brute_force(monkeypatch, small):
     assert shifts > 0  # they were tried, too
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12, 75)
 @given(drawn=mixtures(24), k=st.integers(2, 5), seed=st.integers(0, 9))
 def test_never_worse_than_the_start_and_k_is_kept(drawn, k, seed):
     space = space_of(drawn)
@@ -92,7 +93,7 @@ def test_never_worse_than_the_start_and_k_is_kept(drawn, k, seed):
     assert n < 2 * k or np.bincount(result.labels).max() < 2 * k
 
 
-@settings(max_examples=15, deadline=None)
+@examples(7, 45)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 60), repeats=st.integers(1, 40))
 def test_repeats_and_ties_of_any_size(seed, k, repeats):
     rng = np.random.default_rng(seed)
