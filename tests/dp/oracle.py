@@ -48,8 +48,11 @@ def answered_by(oracle, monkeypatch):
         yield oracle
 
 
-def cost(first, second):
-    """What the same draws on two tables cost: ε, or ρ; checks what they say about their sensitivity."""
+def cost(first, second, rows=1):
+    """What the same draws on two tables cost: ε, or ρ; checks what they say about their sensitivity.
+
+    The tables differ in ``rows`` records.
+    """
     assert len(first.asked) == len(second.asked)
     spent = 0.0
     for single, other in zip(first.asked, second.asked, strict=True):
@@ -59,14 +62,14 @@ def cost(first, second):
         assert a.shape == other[1].shape
         change = (other[1] - a).astype(np.float64)
         if kind == "noisy":
-            assert np.abs(change).sum() <= limit + 1e-9
-            assert math.sqrt(np.square(change).sum()) <= length + 1e-6
+            assert np.abs(change).sum() <= rows * limit + 1e-9
+            assert math.sqrt(np.square(change).sum()) <= rows * length + 1e-6
             if pure:
                 spent += share * np.abs(change).sum() / limit
             else:
                 spent += share * np.square(change).sum() / length**2
         else:
-            assert np.abs(change).max(initial=0.0) <= limit
+            assert np.abs(change).max(initial=0.0) <= rows * limit
             ranges = change.max(axis=1) - change.min(axis=1)
             if pure:  # noise of scale 2 limit / share: a row costs its range of changes by that
                 spent += share * (ranges / (2.0 * limit)).sum()
