@@ -6,7 +6,7 @@ import pytest
 import voronym as vr
 from voronym.core.context import Context
 from voronym.privacy import MutualInformation, PSensitive, TCloseness
-from voronym.privacy.enforce.merge import Members, Merging, merge
+from voronym.privacy.enforce.merge import Means, Members, Merging, merge
 from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.level import Levels
 from voronym.problem import Problem
@@ -52,6 +52,22 @@ def test_a_judge_of_the_sum_is_obeyed():
     part = merge(Problem.of(X, 2), vr.microaggregate(X, 3, method="mdav"), Requirements([judge]), Context())
     assert judge.values(part.labels, part.n_cells).sum() <= 0.1 + 1e-9
     assert part.n_cells > 1
+
+
+def test_merged_groups_of_any_size_have_their_mean_and_cost():
+    rng = np.random.default_rng(5)
+    X, labels = rng.normal(size=(30, 2)), np.repeat([0, 1, 2, 3], [3, 15, 4, 8])
+    means = Means(Problem.of(X, 3).records, vr.Partition(labels))
+
+    def cost(*groups):
+        rows = X[np.isin(labels, groups)]
+        return np.square(rows - rows.mean(axis=0)).sum()
+
+    assert means.cost(0, np.array([1]))[0] == pytest.approx(cost(0, 1) - cost(0) - cost(1))
+    means.join(0, 1)
+    means.join(0, 2)
+    assert means.centroids[0] == pytest.approx(X[labels < 3].mean(axis=0))
+    assert means.cost(0, np.array([3]))[0] == pytest.approx(cost(0, 1, 2, 3) - cost(0, 1, 2) - cost(3))
 
 
 def test_every_merge_joins_whole_cells():

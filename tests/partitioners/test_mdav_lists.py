@@ -47,6 +47,17 @@ def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, out
     assert (result == mdav.partition_plain(records, k, Context())).all()
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_the_last_three_cells(k, ahead):
+    """Of 3k records a pair of cells is taken; of fewer, one cell and the rest."""
+    for seed in range(10):
+        X = vr.datasets.gaussian((2 * seed + 3) * k, 3, seed=seed)
+        records = Problem.of(X, k).records
+        result = mdav.partition_fast(records, k, Context(threads=1), ahead=ahead)
+        assert (result == mdav.partition_plain(records, k, Context())).all()
+
+
 @pytest.mark.parametrize(("n", "d", "k"), few([(3000, 8, 70), (6000, 10, 5), (4000, 20, 10)], 1))
 def test_larger_tables_and_any_number_of_threads(n, d, k):
     records = Problem.of(vr.datasets.gaussian(n, d, seed=n), k).records
