@@ -31,7 +31,8 @@ vars(recipe)["version"] = functools.cache(version)
 
 # What takes seconds in every release and report is brief, in fixtures of any scope and in processes of their
 # own, too: the proof, two attacks, and the searches. Tests about them set the usual values again.
-USUAL = {place: change(sys.modules[place], values) for place, values in BRIEF.items()}
+MODULES = {place: sys.modules[place] for place in BRIEF}  # some tests import modules again
+USUAL = {place: change(MODULES[place], values) for place, values in BRIEF.items()}
 HERE = str(Path(__file__).with_name("brief"))
 PATHS = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in {"", HERE}]
 os.environ["PYTHONPATH"] = os.pathsep.join([HERE, *PATHS])
@@ -112,12 +113,12 @@ def _usual(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     places = ["voronym.certify.front"] if about & PROVING else []
     places += ["voronym.methods.auto", "voronym.methods.blank_search"] if about & SEARCHING else []
     for place in places:
-        change(sys.modules[place], USUAL[place])
+        change(MODULES[place], USUAL[place])
     if about & PROVING:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(PATHS))
     yield
     for place in places:
-        change(sys.modules[place], BRIEF[place])
+        change(MODULES[place], BRIEF[place])
 
 
 @pytest.fixture

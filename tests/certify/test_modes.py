@@ -116,9 +116,9 @@ def test_prices_hold_for_groups_of_every_size_with_and_without_cuts():
             state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
         fines = rng.random(len(state.master.triples))
         state.master.prices, state.master.penalties = rng.normal(0.5, 1.0, n), fines
-        _, rounded = state.mix(0.0)
+        rounded = state.fined()
         state.bound = -math.inf
-        state.price(0.0, Context(), budget=int(rng.integers(0, 50)))
+        state.price(Context(), budget=int(rng.integers(0, 50)))
         for size in range(k, 2 * k):
             for group in combinations(range(n), size):
                 met = [len({*triple} & {*group}) >= 2 for triple in state.master.triples]

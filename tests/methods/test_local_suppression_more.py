@@ -16,7 +16,7 @@ from tests.people import greatest_distance, least_diversity, read_rows, write_ro
 import voronym as vr
 from repeats import examples, few
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, SchemaError
 from voronym.methods import blank_bound
 from voronym.methods.local_suppression import suppress_locally
 from voronym.privacy.cells import Judge
@@ -137,6 +137,9 @@ def test_k_people_or_households_share_what_is_published(tmp_path_factory, seed, 
     units = {"person": "pid", **({"household": "hid"} if at_home else {})}
     try:
         _, out = release(rows, folder, **units)
+    except SchemaError as error:  # somebody's rare illness would join the rows of a household
+        assert at_home and "would join rows" in str(error)  # noqa: PT017, PT018 - both are the reason
+        return
     except GuaranteeError:
         assert len({row["hid"] for row in rows}) < K
         return
