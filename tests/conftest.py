@@ -102,7 +102,7 @@ def _reference_data(request: pytest.FixtureRequest) -> None:
 
 
 PROVING = {"certify", "gap", "close", "proven"}
-SEARCHING = {"benchmarks", "certify", "docs", "golden", "methods", "papers", "refiners", "sklearn", "space"}
+SEARCHING = {"certify", "docs", "golden", "methods", "papers", "refiners", "sklearn", "space", "traces"}
 """Words in the names of tests about the proof, and about how little is lost."""
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from repeats import few
 from voronym.certify import prove
 from voronym.certify.costs import Costs
 from voronym.certify.state import State
@@ -20,8 +21,6 @@ from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
-
-pytestmark = pytest.mark.slow
 
 
 def partitions(records, k):
@@ -84,7 +83,7 @@ def problem_of(columns, k):
     return None if points is None else Problem(points, k)
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", few(range(4), 1))
 def test_no_partition_of_two_hundred_tiny_tables_loses_less_than_the_bound(part):
     close = []
     for seed in range(50 * part, 50 * part + 50):
@@ -126,6 +125,7 @@ def test_prices_hold_for_groups_of_every_size_with_and_without_cuts():
                 assert state.center[list(group)].sum() <= cost + 1e-9
 
 
+@pytest.mark.slow
 def test_the_optimum_of_few_records_is_that_of_all_partitions():
     for seed in range(0, 30, 3):
         columns, n, k = tiny(seed)
