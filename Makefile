@@ -41,11 +41,11 @@ style: $(STAMP)  ## style and layers alone
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
-# Two processes are the threads: BLAS would have two more, which wait for each other. Commands that tests start
-# as processes of their own find the package compiled. Types are checked meanwhile, in the time that tests spend
-# waiting; what is wrong with them is told last. Loops that did not come compiled take most of a first run's time:
-# they are compiled with little optimisation, which changes no result, and kept apart from those of users. Polars'
-# threads only wait for each other, too, in tables of a few rows; `make test-all` has them, as users do.
+# Processes are the threads: BLAS would have two more, which wait for each other. A third process works while tests
+# of the others wait. Commands that tests start as processes of their own find the package compiled. Types are
+# checked meanwhile; what is wrong with them is told last. Loops that did not come compiled take most of a first
+# run's time: they are compiled with little optimisation, which changes no result, and kept apart from those of
+# users. Polars' threads only wait for each other, too, in tables of a few rows; `make test-all` has them, as users do.
 LOOPS  := NUMBA_OPT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.loops
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(LOOPS) $(BIN)/python -m pytest -n 3 --dist worksteal
 TYPES  := $(VENV)/.types

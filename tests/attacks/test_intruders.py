@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 
 import numpy as np
@@ -286,7 +285,7 @@ def test_the_result_shows_itself(release):
     )
     assert max(map(len, text.splitlines())) <= 100
     assert "Not tried" in text
-    assert re.search("[12] of 2 attacks", outcome.summary)  # an order drawn by lot may look like the original
+    assert outcome.summary[1:].startswith(" of 2 attacks")  # an order drawn by lot may look like the original
     assert outcome.worst.attack == "linkage"
     json.dumps(outcome.to_dict(), allow_nan=False)
     assert "linkage" in outcome._repr_html_()

@@ -6,7 +6,6 @@ all children: the page and its workers, commands, servers.
 
 from __future__ import annotations
 
-import functools
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -15,19 +14,15 @@ from typing import Any
 BRIEF: dict[str, dict[str, Any]] = {
     "voronym.certify.front": {"BRIEF": 0.05},  # seconds for the proof
     "voronym.intruder": {"FIRST": ()},  # attacks
-    "voronym.methods.auto": {"SWEEPS": 60.0, "_anneal.__defaults__": (60.0,)},  # proposals for each record
+    "voronym.methods.auto": {"SWEEPS": 60.0},  # proposals for each record
     "voronym.methods.blank_search": {"PROPOSALS": 100, "FEWEST": 20_000},
 }
 
 
 def change(module: ModuleType, values: dict[str, Any]) -> dict[str, Any]:
-    """Give names of a module, or attributes of them, other values; return those that they had."""
-    before = {}
-    for name, value in values.items():
-        *way, last = name.split(".")
-        owner = functools.reduce(getattr, way, module)
-        before[name] = getattr(owner, last)
-        setattr(owner, last, value)
+    """Give names of a module other values; return those that they had."""
+    before = {name: getattr(module, name) for name in values}
+    vars(module).update(values)
     return before
 
 

@@ -151,9 +151,10 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 
-def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float = SWEEPS) -> Partition:
+def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | None = None) -> Partition:
     refiner = REFINERS["anneal"]
-    return refiner.improve(problem, start, ctx, refiner.method.options(sweeps=sweeps))  # type: ignore[call-arg]
+    options = refiner.method.options(sweeps=SWEEPS if sweeps is None else sweeps)  # type: ignore[call-arg]
+    return refiner.improve(problem, start, ctx, options)
 
 
 def _better(problem: Problem, partition: Partition, other: Partition) -> Partition:
