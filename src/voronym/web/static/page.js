@@ -183,7 +183,8 @@ for (const place of document.querySelectorAll("[data-poll]")) {
 }
 
 function renew(place, text) {
-  const open = [...place.querySelectorAll("details[open]")].map((one) => one.id);
+  const open = place.opened ||= new Set();  // a part that is missing for a while is open again when it returns
+  for (const part of place.querySelectorAll("details[id]")) open[part.open ? "add" : "delete"](part.id);
   const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
   place.innerHTML = text;
   for (const id of open) { const one = document.getElementById(id); if (one) one.open = true; }
