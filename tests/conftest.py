@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from time import process_time
@@ -107,18 +107,19 @@ SEARCHING = {"certify", "docs", "golden", "methods", "papers", "refiners", "skle
 
 
 @pytest.fixture(autouse=True)
-def _usual(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Spend the usual time on the proof or on the search of a release, where a test is about it."""
+def _usual(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spend the usual time on the proof or on the search of a release, where a test is about it.
+
+    What a test changes itself is undone before: one fixture undoes both, the last change first.
+    """
     about = set(re.split(r"[/_.:\[\]]", request.node.nodeid))
     places = ["voronym.certify.front"] if about & PROVING else []
     places += ["voronym.methods.auto", "voronym.methods.blank_search"] if about & SEARCHING else []
     for place in places:
-        change(MODULES[place], USUAL[place])
+        for name, value in USUAL[place].items():
+            monkeypatch.setattr(MODULES[place], name, value)
     if about & PROVING:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(PATHS))
-    yield
-    for place in places:
-        change(MODULES[place], BRIEF[place])
 
 
 @pytest.fixture
