@@ -301,7 +301,8 @@ def test_a_pricing_that_time_ends_proves_what_it_saw(modes):
         unseen = np.argsort(np.argsort(-prices, kind="stable")) >= seen
         lower = np.where(unseen, -9.0, priced.lower)  # of unseen ones nothing is known
         state.bound = -math.inf
-        state.prove(prices, lower, np.empty(0), unseen)
+        priced = replace(priced, lower=lower, unseen=unseen)
+        state.prove(prices, priced.falls(k), np.empty(0), unseen)
         for group, _ in oracles.groups(X, k):
             members = np.array(group)
             assert state.center[members].sum() <= state.costs.group(members) + 1e-9

@@ -43,12 +43,12 @@ def test_the_table_never_says_more_than_the_pairs_of_any_group_sum_to():
     better = 0
     for X, k in tables():
         state = State(Costs.plain(X, Context()), k, halves(len(X), k), Context())
-        before = state.near.sum()
+        before = state.sums.sum()
         climb(state, Context())
-        better += state.near.sum() > before * (1 + 1e-6)
-        for size in range(2, state.near.shape[1] + 1):
+        better += state.sums.sum() > before * (1 + 1e-6)
+        for size in range(2, state.sums.shape[1] + 1):
             for group in combinations(range(len(X)), size):
-                text = state.near[list(group), size - 1].sum()
+                text = state.sums[list(group), size - 1].sum()
                 assert text <= 2.0 * pairs_of(state.D2, group) * (1 + 1e-12) + 1e-12
     assert better > 12
 

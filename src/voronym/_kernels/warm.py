@@ -74,6 +74,7 @@ def commands(folder: Path) -> tuple[tuple[Words, ...], ...]:
             plain(few, NUMBERS, "small-groups", "-k", "4"),
             plain(few, MIXED, "mdav", "-k", "5", "--method", "mdav"),
             plain(few, "age", "single", "-k", "5"),
+            plain(few, MIXED, "tens", "-k", "10"),
             plain(few, MIXED, "ranges", "-k", "5", "--publish", "interval"),
             ("attack", str(folder / "mdav.csv"), "--original", few, "--key", MIXED),
             anonymize(survey, SHOWN, "homes", "--household", "hid", "--other", "weight", *ANSWERS),

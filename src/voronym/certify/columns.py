@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voronym.certify.bound import Bound
+from voronym.certify.centres import DIMENSIONS, CentrePricer
 from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
-from voronym.certify.relax import guess, relax
+from voronym.certify.relax import approach, guess, relax
 from voronym.certify.state import LEAP, Enough, State
 from voronym.core.context import Context
 from voronym.errors import Unfinished
@@ -36,6 +37,11 @@ FIRST, CLIMB = 0.1, 0.35
 
 HARD = 50
 """Search nodes per record above which pricing is slow: then prices of smaller groups pay off, or guesses."""
+
+LARGE = 8
+"""From this k on, groups are priced by their centres if there are few columns of numbers. With one column of
+numbers they always are.
+"""
 
 LONGEST = 600.0
 """Seconds planned for the first steps if there is more time, or no limit."""
@@ -110,13 +116,12 @@ def columns(
 def _search(state: State, ctx: Context) -> None:
     """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
-    state.leap(ctx.limited(FIRST * planned))
-    if not state.flat and state.nodes > HARD * state.n:
-        guess(state, LEAP * state.upper, ctx.limited(planned))
-    if state.flat:  # prices of smaller groups are of squares
-        solved = relax(state, ctx.limited(FIRST * planned))
-        if not solved and not state.closed and state.nodes > HARD * state.n:
-            climb(state, ctx.limited(CLIMB * planned))
+    if state.costs.width <= 1 or (state.costs.width <= DIMENSIONS and state.k >= LARGE):
+        state.centres = CentrePricer(state.costs, state.k)
+        if state.costs.width > 1:
+            approach(state, state.centres, LEAP * state.upper, ctx.limited(planned))
+    else:
+        _members(state, ctx, planned)
     if state.enough is not None or not state.flat:  # the bound is all that is wanted, or can be had
         tighten(state, ctx)
         return
@@ -141,6 +146,18 @@ def _search(state: State, ctx: Context) -> None:
         else:
             return  # nothing left to try
         tighten(state, ctx)
+
+
+def _members(state: State, ctx: Context, planned: float) -> None:
+    """Raise the first prices by groups that are searched member by member."""
+    state.leap(ctx.limited(FIRST * planned))
+    hard = state.nodes > HARD * state.n
+    if hard and not state.flat:
+        guess(state, LEAP * state.upper, ctx.limited(planned))
+    if state.flat:  # prices of smaller groups are of squares
+        solved = relax(state, ctx.limited(FIRST * planned))
+        if not solved and not state.closed and state.nodes > HARD * state.n:
+            climb(state, ctx.limited(CLIMB * planned))
 
 
 def tighten(state: State, ctx: Context) -> None:

@@ -34,8 +34,8 @@ class Costs:
         The categories of each column, numbered from 0.
     weights : array, shape (c,)
         The cost of a wrong category.
-    width : int
-        Number of columns of numbers: rounding grows with them.
+    numbers : array, shape (n, d)
+        The columns of numbers, in the units of the data.
     total : float
         The total that losses are a share of: the sum of squares of all coordinates, in the units of the data.
     scale : float
@@ -45,7 +45,7 @@ class Costs:
     D2: Floats
     codes: Integers
     weights: Floats
-    width: int
+    numbers: Floats
     total: float
     scale: float = 1.0
 
@@ -65,19 +65,22 @@ class Costs:
             D2,
             np.ascontiguousarray(codes[order]),
             np.ascontiguousarray(shown.weights[exact][order]),
-            shown.bounded.shape[1],
+            shown.bounded,
             total_squares(records.points),
         )
 
     @classmethod
     def plain(cls, X: Floats, ctx: Context) -> Costs:
         """Return the costs of means only."""
-        return cls(
-            distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X)
-        )
+        return cls(distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X, total_squares(X))
 
     def __len__(self) -> int:
         return len(self.D2)
+
+    @property
+    def width(self) -> int:
+        """Number of columns of numbers."""
+        return int(self.numbers.shape[1])
 
     def scaled(self, factor: float) -> Costs:
         """Return the costs times a factor; changes the large distances in place."""

@@ -26,11 +26,11 @@ def climb(state: State, ctx: Context) -> None:
     for size in range(2, state.k):
         if ctx.over:
             break
-        step = Prices(state.costs, size, state.near)
+        step = Prices(state.costs, size, state.sums)
         here = ctx.limited(ctx.left / (state.k - size)) if ctx.timed else ctx
         relax(step, here, enough=ENOUGH, brief=True)
-        spread(state.near, size, step.center)
-    state.restart(state.near[:, state.k - 1] / (2 * state.k))
+        spread(state.sums, size, step.center)
+    state.restart(state.sums[:, state.k - 1] / (2 * state.k))
 
 
 def spread(near: Floats, size: int, prices: Floats) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify.bound import UNIT
+from voronym.certify.centres import CentrePricer
 from voronym.certify.costs import Costs
 from voronym.certify.master import Master
 from voronym.certify.pricing import Cuts, ModePricer, Priced, Pricer
@@ -39,7 +41,10 @@ class Prices:
         self.costs, self.k, self.n = costs, k, len(costs)
         self.D2, self.columns = costs.D2, costs.width + len(costs.weights)
         self.pricer = Pricer(costs.D2, k, near)
-        self.quick = ModePricer(costs, k, near, ctx)
+        self.sums = near
+        self.ctx = ctx or Context()
+        self.centres: CentrePricer | None = None
+        """Prices groups of k instead of `quick`, where that is quicker."""
         self.master = Master(costs.group, self.n)
         self.center = near[:, k - 1] / (2 * k) if start is None else start
         self.fines = np.empty(0)
@@ -47,40 +52,53 @@ class Prices:
         self.nodes = 0  # of a pricing, at most: how hard it is
         self.prove(self.center, np.zeros(self.n), np.empty(0))
 
+    @cached_property
+    def quick(self) -> ModePricer:
+        """Prices groups of any size, with cuts, by their members."""
+        return ModePricer(self.costs, self.k, self.sums, self.ctx)
+
     @property
     def closed(self) -> bool:
         """Whether better prices would no longer help."""
+        return False
+
+    @property
+    def tight(self) -> bool:
+        """Whether the bound is near enough, whatever the time."""
         return False
 
     def tell(self) -> None:
         """Report progress; does nothing here."""
 
     def prove(
-        self, prices: Floats, lower: Floats, penalties: Floats, unseen: NDArray[np.bool_] | None = None
+        self, prices: Floats, falls: Floats, penalties: Floats, unseen: NDArray[np.bool_] | None = None
     ) -> float:
         """Return the bound that prices prove, and keep it if it is the best so far.
 
-        ``lower[i]`` (at most 0) is a lower bound on the reduced cost of every group with anchor i. So
-        prices + lower do not exceed the cost of any group: a feasible dual, whose sum is a bound.
-        Prices less `repair` are feasible, too, and lose less. A reduced cost is a sum of the group's
-        distances and prices; its rounding errors are at most ``share`` times the sum of their
-        magnitudes. Three times that share of the prices is subtracted: for the prices, for the cost
-        (at most the prices where it matters), and for the repair.
+        Prices less ``falls`` do not exceed the cost of any group: a feasible dual, whose sum is a bound.
+        A reduced cost is a sum of the group's distances and prices; its rounding errors are at most
+        ``share`` times the sum of their magnitudes. Three times that share of the prices is subtracted:
+        for the prices, for the cost (at most the prices where it matters), and for the falls.
 
-        ``unseen``: records whose groups were not searched before the time was over; no other record
-        ranks below them, so such groups have no other records. Without cuts, the best prices so far
-        are valid for these groups, and lower prices never harm the others.
+        ``unseen``: records whose groups were not searched before the time was over; such groups have no
+        other records. Without cuts, the best prices so far are valid for these groups, and lower prices
+        never harm the others.
         """
         if unseen is not None and unseen.any():
             prices = np.where(unseen, np.minimum(prices, self.center), prices)
-            lower = np.where(unseen, 0.0, lower)
         size = 2 * self.k - 1
         share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
-        repaired = prices - repair(lower, self.k) - share * (np.abs(prices) + np.abs(lower))
+        repaired = prices - falls - share * (np.abs(prices) + self.k * falls)
         bound: float = math.fsum(repaired) - (1.0 + share) * math.fsum(penalties)
         if bound > self.bound:
             self.bound, self.center, self.fines = bound, repaired, penalties
         return bound
+
+    def keep(self, prices: Floats, priced: Priced) -> None:
+        """Prove the bound of a pricing without cuts, and add its groups to the master."""
+        self.prove(prices, priced.falls(self.k), np.empty(0), priced.unseen)
+        self.master.add(priced.groups)
+        self.tell()
 
     def cuts(self, penalties: Floats) -> Cuts:
         """Return the master's cuts with these penalties."""
@@ -103,17 +121,21 @@ class Prices:
         """
         prices = share * self.center + (1.0 - share) * self.master.prices
         fines = self.fined(share)
-        priced = self.quick(
-            prices,
-            ctx,
-            budget=budget,
-            most=most,
-            limit=limit,
-            cuts=self.cuts(fines),
-            largest=self.pricer.largest if len(fines) else self.k,
-            tell=self.tell,
-        )
-        self.prove(prices, priced.lower, fines, None if len(fines) else priced.unseen)
+        if self.centres is not None and not len(fines):
+            priced = self.centres(prices, ctx, tell=self.tell)
+        else:
+            priced = self.quick(
+                prices,
+                ctx,
+                budget=budget,
+                most=most,
+                limit=limit,
+                cuts=self.cuts(fines),
+                largest=self.pricer.largest if len(fines) else self.k,
+                tell=self.tell,
+            )
+        falls = priced.falls(self.k, apart=not len(fines))
+        self.prove(prices, falls, fines, None if len(fines) else priced.unseen)
         self.nodes = max(self.nodes, priced.nodes)
         return priced
 
@@ -124,20 +146,3 @@ class Prices:
         """
         fines = share * self.padded() + (1.0 - share) * self.master.penalties
         return np.floor(fines * 2.0**20) / 2.0**20
-
-
-def repair(lower: Floats, k: int) -> Floats:
-    """Return the decrease of each price that is needed if groups with anchor i cost ``lower[i]`` less.
-
-    All k or more records of a group share the decrease. Let each price fall by ``d``, and an anchor's
-    price by the remainder after ``k d``. The total is least if one anchor in k falls by more.
-
-    Examples
-    --------
-    >>> repair(np.array([-4.0, -4.0, -4.0, -12.0]), 2).tolist()
-    [2.0, 2.0, 2.0, 10.0]
-    """
-    lacking = np.maximum(0.0, -lower)
-    place = max(0, len(lacking) - 1 - len(lacking) // k)
-    each = float(np.partition(lacking, place)[place]) / k
-    return np.asarray(np.maximum(each, lacking - (k - 1) * each), np.float64)

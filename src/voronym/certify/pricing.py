@@ -39,7 +39,8 @@ class Priced:
     ``cheapest[i]``: the least reduced cost (at most 0) of the groups with anchor i that were found.
     ``unseen``: records whose groups were not searched because the time was over; a group with one of
     them as anchor has no other records. ``complete``: whether no search ended at the node limit.
-    ``all_found``: whether no search had to discard groups.
+    ``all_found``: whether no search had to discard groups. ``members``: whether i is any member of the
+    groups instead of their anchor; groups that were not searched then have records of ``unseen`` alone.
     """
 
     groups: list[Integers]
@@ -50,6 +51,37 @@ class Priced:
     nodes: int
     complete: bool
     all_found: bool
+    members: bool = False
+
+    def falls(self, k: int, *, apart: bool = True) -> Floats:
+        """Return by how much each price must fall so that groups of k or more cost no less than theirs.
+
+        With ``apart`` this is not for groups of unseen records alone, whose prices fall otherwise.
+        """
+        if self.members:
+            return -self.lower / k
+        return repair(np.where(self.unseen, 0.0, self.lower) if apart else self.lower, k)
+
+    def hinted(self, k: int) -> Floats:
+        """Return the same as far as the groups demand it that were found."""
+        return -self.cheapest / k if self.members else repair(self.cheapest, k)
+
+
+def repair(lower: Floats, k: int) -> Floats:
+    """Return the decrease of each price that is needed if groups with anchor i cost ``lower[i]`` less.
+
+    All k or more records of a group share the decrease. Let each price fall by ``d``, and an anchor's
+    price by the remainder after ``k d``. The total is least if one anchor in k falls by more.
+
+    Examples
+    --------
+    >>> repair(np.array([-4.0, -4.0, -4.0, -12.0]), 2).tolist()
+    [2.0, 2.0, 2.0, 10.0]
+    """
+    lacking = np.maximum(0.0, -lower)
+    place = max(0, len(lacking) - 1 - len(lacking) // k)
+    each = float(np.partition(lacking, place)[place]) / k
+    return np.asarray(np.maximum(each, lacking - (k - 1) * each), np.float64)
 
 
 def nearest_table(D2: Floats, largest: int, ctx: Context) -> Floats:

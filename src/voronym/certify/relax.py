@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-from voronym.certify.prices import Prices, repair
+from voronym.certify.centres import CentrePricer
+from voronym.certify.prices import Prices
+from voronym.core.clock import now
 from voronym.core.context import Context
 
 WIDTH = 0.15
@@ -29,6 +31,16 @@ CONVERGED = 1e-6
 LOOKS = ((30, 0.03, 0.15), (300, 0.015, 0.45))
 """How prices are guessed, twice: nodes per anchor, the relative gap that is small enough, and the share of
 the time after which it ends.
+"""
+
+NARROW = 0.08
+"""Half width of the box while prices are guessed by the centres of groups: in a narrow box the simplex method
+needs few steps.
+"""
+
+PROVEN, PROGRESS, PROOFS = (0.03, 0.01, 0.005), 0.02, 1.5
+"""Relative gaps at which such prices are proven, each again while that raises the bound by this share. A
+multiple of the longest time so far is left for the last proof.
 """
 
 
@@ -97,7 +109,7 @@ def guess(state: Prices, target: float, ctx: Context) -> None:
         while not ctx.over and (not ctx.timed or ctx.spent < share * (ctx.spent + ctx.left)):
             master.solve(ctx, state.tell)
             priced = state.quick(master.prices, ctx, budget=look, most=3, limit=-1e-7, tell=state.tell)
-            repaired = master.prices - repair(priced.cheapest, state.k)
+            repaired = master.prices - priced.hinted(state.k)
             if (total := math.fsum(repaired)) > most:
                 most, likely = total, repaired
             new, gap = master.add(priced.groups), master.objective - most
@@ -106,7 +118,49 @@ def guess(state: Prices, target: float, ctx: Context) -> None:
                     break
                 width *= WIDER
             master.box(likely, width)
-    priced = state.quick(likely, ctx, most=3, limit=-1e-7, tell=state.tell)
-    state.prove(likely, priced.lower, np.empty(0), priced.unseen)
-    master.add(priced.groups)
-    state.tell()
+    state.keep(likely, state.quick(likely, ctx, most=3, limit=-1e-7, tell=state.tell))
+
+
+def approach(state: Prices, centres: CentrePricer, target: float, ctx: Context) -> None:
+    """Raise prices by the best groups near records and near groups in use; prove them now and then.
+
+    As `guess`, for tables with few columns of numbers. A proof takes about as long as ten such rounds. It
+    also shows where the found groups promised too much: the next round starts from proven prices.
+
+    Parameters
+    ----------
+    state : Prices
+        The prices, without cuts.
+    centres : CentrePricer
+        Finds the groups, and proves the prices.
+    target : float
+        A cost to start from: the first prices add up to it, valid or not.
+    ctx : Context
+        Its deadline ends the proof, which then holds where it ended.
+    """
+    master, width, longest, steps = state.master, NARROW, 0.0, list(PROVEN)
+    total = math.fsum(state.center)
+    likely = state.center * (max(1.0, target / total) if total > 0.0 else 1.0)
+    most, gap, new, late = math.inf, 1.0, 0, False
+    while not ctx.over:
+        if late or new == 0 or gap < steps[0]:
+            begun, before = now(), state.bound
+            state.keep(likely, centres(likely, ctx, tell=state.tell))
+            longest = max(longest, now() - begun)
+            if gap < steps[0] and state.bound < (1.0 + PROGRESS) * before:
+                steps.pop(0)
+            if late or state.tight or not steps:
+                return
+            likely, most = state.center, state.bound
+        master.box(likely, width)
+        master.solve(ctx, state.tell)
+        used = [master.groups[s] for s in np.flatnonzero(master.weights > 1e-6)]
+        priced = centres.glance(master.prices, used, ctx, tell=state.tell)
+        repaired = master.prices - priced.hinted(state.k)
+        new = master.add(priced.groups)
+        if (total := math.fsum(repaired)) > most:
+            most, likely = total, repaired
+        gap = 1.0 - most / master.objective if master.objective > 0.0 else 0.0
+        if new == 0 and master.artificial > 1e-9:
+            width *= WIDER
+        late = ctx.timed and ctx.left < PROOFS * longest

@@ -95,7 +95,7 @@ class State(Prices):
     def __init__(
         self, costs: Costs, k: int, part: Partition, ctx: Context, enough: Enough | None = None
     ) -> None:
-        self.ctx, self.enough = ctx, enough
+        self.enough = enough
         self.steps: list[tuple[float, float]] = []  # the gap at several times
         self.total = costs.total
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
@@ -108,11 +108,11 @@ class State(Prices):
         self.settled = False
         self.floor = 0.0  # proven before, in the units of the data
         largest = min(2 * k - 1, len(costs))
-        self.near = nearest_table(costs.D2, largest, ctx)
+        near = nearest_table(costs.D2, largest, ctx)
         start = None
         if len(costs.weights):
             start = nearest_table(costs.pairs(k, ctx), k, ctx)[:, k - 1] / (2 * k)
-        super().__init__(costs, k, self.near, start, ctx)
+        super().__init__(costs, k, near, start, ctx)
         self.add_partition(part)
 
     @property
@@ -133,9 +133,16 @@ class State(Prices):
     @property
     def closed(self) -> bool:
         """Whether the best partition is proven optimal, or near enough."""
-        return self.optimal or (self.enough is not None and self._near(self.enough))
+        return self.optimal or (self.enough is not None and self._fair(self.enough))
 
-    def _near(self, enough: Enough) -> bool:
+    @property
+    def tight(self) -> bool:
+        """Whether the gap is small, whatever the time."""
+        return self.optimal or (
+            self.enough is not None and self.upper <= (1.0 + self.enough.gap) * self.proven
+        )
+
+    def _fair(self, enough: Enough) -> bool:
         """Whether the gap is small, or fair with a small one out of reach."""
         gap = self.upper / max(self.proven, 1e-300) - 1.0
         self.steps.append((self.ctx.spent, gap))
@@ -149,8 +156,7 @@ class State(Prices):
         if total > 0.0 and LEAP * self.upper > total:
             prices = LEAP * self.upper / total * self.center
             priced = self.quick(prices, ctx, budget=LOOKS, most=3, limit=-1e-7, tell=self.tell)
-            self.prove(prices, priced.lower, np.empty(0), priced.unseen)
-            self.master.add(priced.groups)
+            self.keep(prices, priced)
             self.nodes = priced.nodes
 
     @property

@@ -1,0 +1,194 @@
+"""Pricing by centres against every group of small tables, counted in plain Python."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from repeats import few, rounds
+from voronym import datasets
+from voronym.certify import prove
+from voronym.certify.centres import TOLERANCE, CentrePricer, chosen
+from voronym.certify.costs import Costs
+from voronym.certify.relax import approach, relax
+from voronym.certify.state import Enough, State
+from voronym.core.context import Context
+from voronym.partition import Partition
+from voronym.problem import Problem
+
+
+def table(seed, most=11):
+    """Small tables with up to three columns of numbers and two of categories, many of them with ties."""
+    rng = np.random.default_rng(seed)
+    n, d, c = int(rng.integers(7, most)), seed % 4, seed // 4 % 3
+    k = int(rng.integers(2, n // 2 + 1))
+    X = rng.normal(size=(n, d)) if seed % 3 else rng.integers(0, 3, (n, d)).astype(float)
+    if seed % 5 == 0 and d:
+        X[0] += 50.0
+    codes = rng.integers(0, 3, (c, n))
+    D2 = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
+    costs = Costs(D2, codes, rng.uniform(0.3, 3.0, c), X, 1.0).scaled(2.0 ** float(rng.integers(-3, 4)))
+    return costs, k, rng
+
+
+def cost(costs, group):
+    """The cost of a group, by hand."""
+    rows = list(group)
+    total = costs.scale * sum(
+        sum((float(costs.numbers[i, j]) - math.fsum(costs.numbers[rows, j]) / len(rows)) ** 2 for i in rows)
+        for j in range(costs.numbers.shape[1])
+    )
+    for codes, weight in zip(costs.codes, costs.weights, strict=True):
+        total += weight * (len(rows) - max(Counter(codes[rows].tolist()).values()))
+    return total
+
+
+def prices_of(costs, k, rng):
+    """Prices of any sign that some groups exceed and others do not."""
+    every = [cost(costs, group) for group in combinations(range(len(costs)), k)]
+    return np.quantile(every, 0.2) / k * rng.uniform(0.5, 1.5, len(costs)) + rng.normal(0.0, 0.05, len(costs))
+
+
+def test_no_group_with_a_record_costs_less_than_its_bound_says():
+    for seed in rounds(40, 150):
+        costs, k, rng = table(seed)
+        prices = prices_of(costs, k, rng)
+        priced = CentrePricer(costs, k)(prices, Context(), most=1000)
+        least = np.zeros(len(costs))
+        for group in combinations(range(len(costs)), k):
+            members = list(group)
+            least[members] = np.minimum(least[members], cost(costs, group) - prices[members].sum())
+        assert priced.complete
+        assert (priced.lower <= least + 1e-9).all()
+        slack = 2 * TOLERANCE * k + 0.15 * abs(least.min())
+        assert priced.lower.min() >= least.min() - slack
+        for members, value in zip(priced.groups, priced.costs, strict=True):
+            assert len(set(members.tolist())) == k
+            assert value >= cost(costs, members) - prices[members].sum() - 1e-9
+            assert value < 0.0
+        if least.min() < -2 * TOLERANCE * k:
+            assert priced.costs.min() <= 0.85 * least.min() + TOLERANCE * k
+
+
+def test_repaired_prices_hold_for_groups_of_every_size():
+    for seed in rounds(30, 90):
+        costs, k, rng = table(seed)
+        prices = prices_of(costs, k, rng)
+        fallen = prices - CentrePricer(costs, k)(prices, Context()).falls(k)
+        for size in range(k, min(2 * k, len(costs) + 1)):
+            for group in combinations(range(len(costs)), size):
+                assert fallen[list(group)].sum() <= cost(costs, group) + 1e-9
+
+
+class Ending(Context):
+    """A context that is over after some looks at it."""
+
+    looks = 0
+
+    @property
+    def over(self):
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 5])
+def test_a_pricing_that_time_ends_proves_what_it_saw(looks):
+    """Prices of unseen records fall to valid ones, whatever was seen of the others."""
+    partly = 0
+    for seed in rounds(20, 60):
+        costs, k, rng = table(seed)
+        part = Partition(np.minimum(np.arange(len(costs)) // k, len(costs) // k - 1), k=k)
+        state = State(costs, k, part, Context())
+        prices = np.maximum(prices_of(state.costs, k, rng), 0.0)
+        ctx = Ending(threads=1)
+        ctx.looks = looks
+        priced = CentrePricer(state.costs, k)(prices, ctx)
+        partly += 0 < priced.unseen.sum() < len(costs)
+        state.bound = -math.inf
+        state.keep(prices, priced)
+        for size in range(k, min(2 * k, len(costs) + 1)):
+            for group in combinations(range(len(costs)), size):
+                assert state.center[list(group)].sum() <= cost(state.costs, group) + 1e-9
+    assert partly or looks in (0, 5)
+
+
+def hospital(n):
+    X = np.random.default_rng(3).normal(size=(n, 2))
+    codes = np.random.default_rng(4).integers(0, 4, (2, n))
+    D2 = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
+    return Costs(D2, codes, np.array([1.5, 1.0]), X, 1.0)
+
+
+def test_threads_change_nothing():
+    costs = hospital(200)
+    prices = np.sort(costs.D2, axis=1)[:, 1:6].sum(axis=1) / 4 + 0.5
+    pricer = CentrePricer(costs, 5)
+    for call in (pricer, lambda lam, ctx: pricer.glance(lam, [np.arange(5), np.arange(7)], ctx)):
+        first, four = (call(prices, Context(threads=count)) for count in (1, 4))
+        assert first.nodes == four.nodes
+        assert np.array_equal(first.costs, four.costs)
+        assert np.array_equal(first.lower, four.lower)
+        assert [group.tolist() for group in first.groups] == [group.tolist() for group in four.groups]
+
+
+def test_a_glance_finds_groups_and_proves_nothing():
+    costs = hospital(120)
+    prices = np.sort(costs.D2, axis=1)[:, 1:6].sum(axis=1) / 4 + 0.5
+    pricer = CentrePricer(costs, 5)
+    priced = pricer.glance(prices, [np.arange(9)], Context())
+    assert len(priced.groups) > 20
+    assert priced.unseen.all()
+    assert not priced.complete
+    for group, value in zip(priced.groups, priced.costs, strict=True):
+        assert value >= costs.group(group) - prices[group].sum() - 1e-9
+    full = pricer(prices, Context(), most=1000)
+    assert full.lower.min() <= priced.costs.min() + 1e-9
+    assert (full.lower <= priced.cheapest + 1e-9).all()
+    assert priced.hinted(5).max() == pytest.approx(-priced.cheapest.min() / 5)
+
+
+def test_the_best_groups_of_each_first_record_are_chosen_once():
+    sets = np.array([[0, 1], [1, 0], [0, 2], [0, 3], [1, 2]])
+    groups, values = chosen(sets, np.array([-1.0, -1.0, -3.0, -2.0, -4.0]), np.array([9.0, 5.0, 1.0, 1.0]), 2)
+    assert [group.tolist() for group in groups] == [[1, 2], [0, 2], [0, 3]]
+    assert values.tolist() == [-4.0, -3.0, -2.0]
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_approached_prices_are_close_and_valid(d):
+    """The bound of `approach` is that of the slow search, within the gap at which it ends, and never more."""
+    X = datasets.gaussian(90, d, seed=d)
+    k = 8
+    part = Partition(np.arange(90) % 11, k=k)
+    state = State(Costs.plain(X, Context()), k, part, Context())
+    state.centres = CentrePricer(state.costs, k)
+    approach(state, state.centres, 0.8 * state.upper, Context())
+    slow = prove(
+        Problem.of(X, k), Context(time_limit=20.0), kind="columns", part=part, enough=Enough(0.0, 0.0)
+    )
+    assert state.bound <= slow.partition.sse(X) * state.scale
+    assert state.bound >= 0.9 * slow.sse * state.scale
+
+
+@pytest.mark.parametrize("seed", few(range(6), 3))
+def test_bounds_by_centres_and_by_members_agree(seed):
+    """Both solve the same relaxation: one from centres, the other from lists of members."""
+    rng = np.random.default_rng(seed)
+    n, k = 40, 3
+    X, codes = rng.normal(size=(n, 1 + seed % 3)), rng.integers(0, 3, (seed % 2, n))
+    plain = Costs.plain(X, Context())
+    costs = replace(plain, codes=codes, weights=np.full(len(codes), 0.7))
+    part = Partition(np.arange(n) // k % (n // k), k=k)
+    bounds = []
+    for centres in (False, True):
+        copy = replace(costs, D2=costs.D2.copy())
+        state = State(copy, k, part, Context())
+        if centres:
+            state.centres = CentrePricer(state.costs, k)
+        relax(state, Context())
+        bounds.append(state.bound)
+    assert bounds[1] == pytest.approx(bounds[0], rel=0.01)
+    assert bounds[1] <= bounds[0] * (1.0 + 1e-6)
