@@ -8,11 +8,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import voronym as vr
 from repeats import few, rounds
 from voronym import datasets
 from voronym.certify import prove
 from voronym.certify.centres import TOLERANCE, CentrePricer, chosen
 from voronym.certify.costs import Costs
+from voronym.certify.front import priceable
+from voronym.certify.neighbours import neighbours
 from voronym.certify.relax import approach, relax
 from voronym.certify.state import Enough, State
 from voronym.core.context import Context
@@ -148,6 +151,19 @@ def test_a_glance_finds_groups_and_proves_nothing():
     assert full.lower.min() <= priced.costs.min() + 1e-9
     assert (full.lower <= priced.cheapest + 1e-9).all()
     assert priced.hinted(5).max() == pytest.approx(-priced.cheapest.min() / 5)
+
+
+def test_a_large_k_is_proven_by_centres():
+    """Every partition that a search finds loses at least the bound, far above that of the neighbours."""
+    X = datasets.gaussian(200, 2, seed=5)
+    problem = Problem.of(X, 20)
+    assert priceable(problem)
+    assert not priceable(Problem.of(datasets.gaussian(60, 4), 20))
+    bound = prove(problem, Context(time_limit=3.0))
+    assert bound.kind == "columns"
+    assert bound.sse > 1.3 * neighbours(X, 20, Context()).sse
+    for method in ("mdav", "auto"):
+        assert bound.sse <= vr.microaggregate(X, 20, method=method, seed=1).sse(X)
 
 
 def test_the_best_groups_of_each_first_record_are_chosen_once():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym.certify.bound import Bound
+from voronym.certify.centres import DIMENSIONS
 from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import PUBLISHED, SUBSETS, exact, published_by_subsets
 from voronym.certify.local import local
@@ -27,8 +28,10 @@ FEW = 1000
 """Up to this number of records column generation starts even without time, because its first bound is quick.
 """
 
-WIDEST = 12
-"""Largest k for which "auto" generates columns; above it, pricing stops at its node limits."""
+WIDEST, WIDEST_BY_CENTRES = 12, 30
+"""Largest k for which column generation proves a useful bound: with many columns of numbers, and with up to
+three, where groups are priced by their centres.
+"""
 
 
 @checked
@@ -132,12 +135,19 @@ def prove(
         return exact(X, k, ctx, partition=part)
     if kind == "neighbours":
         return replace(neighbours(X, k, ctx), partition=part)
-    if kind == "local" or (kind == "auto" and (n > LARGEST or k > WIDEST)):
+    if kind == "local" or (kind == "auto" and (n > LARGEST or not priceable(problem))):
         return replace(local(X, k, ctx), partition=part)
     first = _start(problem, ctx.part(0.0, 0.1, time=0.1)) if part is None else part
     if ctx.over and n > FEW:  # no time for all distances
         return replace(neighbours(X, k, ctx), partition=first)
     return replace(columns(problem, first, ctx.part(0.1, 1.0), enough=enough), seconds=ctx.spent)
+
+
+def priceable(problem: Problem) -> bool:
+    """Return whether k is small enough for a useful bound by column generation."""
+    records = problem.records
+    numbers = records.shown.bounded if isinstance(records, PublishedPoints) else problem.points
+    return problem.k <= (WIDEST_BY_CENTRES if numbers.shape[1] <= DIMENSIONS else WIDEST)
 
 
 def _start(problem: Problem, ctx: Context) -> Partition:
@@ -160,11 +170,12 @@ five times as fast, because boxes spare most distances.
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
     """Prove a bound for a partition within seconds; None if there are too many records.
 
-    Up to 5,000 records and k = 12 by column generation, for at most 3 s, or less if the gap is 5 %
-    earlier, or cannot be by then. Otherwise from the neighbours of each record.
+    Up to 5,000 records and k = 12 (k = 30 with up to three columns of numbers) by column generation, for
+    at most 3 s, or less if the gap is 5 % earlier, or cannot be by then. Otherwise from the neighbours
+    of each record.
     """
     n, d = problem.points.shape
-    if n <= COLUMNS and problem.k <= WIDEST:
+    if n <= COLUMNS and priceable(problem):
         return prove(problem, ctx.limited(BRIEF), part=part, enough=Enough())
     if n * n * d / (5 if d <= _FLAT else 1) > _CHEAP:
         return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from voronym.certify import Bound, prove
+from voronym.certify.front import COLUMNS, priceable
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import Unfinished
@@ -21,11 +22,9 @@ QUICK = 6_000
 """Up to this number of records, annealing pays within a few seconds."""
 MIDDLE = 100_000
 """Up to this number of records a local search pays in a space without coordinates; its start is quadratic."""
-COLUMNS = 5_000
-"""Up to this number of records column generation is tried; it keeps all pairs of neighbours in memory."""
-SMALL, LARGEST = 6, 12
-"""Largest k for which column generation finds better partitions, and for which it proves a useful bound. The
-number of groups to price grows steeply with k.
+SMALL = 6
+"""Largest k for which column generation finds better partitions. The number of groups to price grows steeply
+with k.
 """
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
@@ -102,7 +101,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
 
 def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, Bound | None]:
     """Prove a bound and look for better groups; only search if a proof would be useless."""
-    if problem.n > COLUMNS or problem.k > LARGEST:
+    if problem.n > COLUMNS or not priceable(problem):
         return REFINERS["exchange"].improve(problem, best, ctx), None
     try:
         proving = ctx.stage.replace("grouping", "proving") or "proving"  # of whom: rows, or people's means

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voronym.certify.front import COLUMNS, WIDEST
+from voronym.certify.front import COLUMNS, priceable
 from voronym.certify.words import closeness
 from voronym.core.context import Context
 from voronym.core.figures import Figures
@@ -156,11 +156,11 @@ class ReleaseFigures:
 
         It compares published values if the method minimised their loss, and otherwise the groups'
         means. The lower bound comes from the method. Without one, column generation runs on first
-        use, for at most 3 s, up to 5,000 records and k = 12; it ends at 5 %, or if these are out of
-        reach. For larger tables the bound
-        uses each record's nearest neighbours, for no longer than the search took. None if that is too
-        short, if only the bound 0 is proven, if groups obey other models than k-anonymity, or if the
-        method made no groups or made them in another space.
+        use, for at most 3 s, up to 5,000 records and k = 12 (k = 30 with up to three columns of
+        numbers); it ends at 5 %, or if these are out of reach. For other tables the bound uses each
+        record's nearest neighbours, for no longer than the search took. None if that is too short, if
+        only the bound 0 is proven, if groups obey other models than k-anonymity, or if the method made
+        no groups or made them in another space.
         """
         return find_gap(self, Context())
 
@@ -173,10 +173,13 @@ class ReleaseFigures:
     @property
     def closeness(self) -> str | None:
         """A sentence about the distance of the loss from the optimum; None if unknown."""
-        if self.gap is None:
+        grouped = None if self._evidence is None else self._evidence.grouped
+        if self.gap is None or grouped is None:
             return None
-        more = self.rows <= COLUMNS and self.recipe.required_k <= WIDEST and self.recipe.method == "auto"
-        return closeness(self.gap, more=more and self.recipe.time_limit is None)
+        more = self.recipe.method == "auto" and self.recipe.time_limit is None
+        if more and (records := grouped.records) is not None:
+            more = len(records) <= COLUMNS and priceable(Problem(records, self.recipe.required_k))
+        return closeness(self.gap, more=more)
 
     @cached_property
     def utility(self) -> Utility | None:

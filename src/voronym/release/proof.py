@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voronym.certify import Bound
-from voronym.certify.front import BRIEF, COLUMNS, WIDEST, prove_briefly
+from voronym.certify.front import BRIEF, COLUMNS, priceable, prove_briefly
 from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
@@ -29,7 +29,7 @@ def prove_release(problem: Problem, part: Partition, searched: float, ctx: Conte
     Bound or None
         None if the time was too short, or there are too many records.
     """
-    if problem.n <= COLUMNS and problem.k <= WIDEST:
+    if problem.n <= COLUMNS and priceable(problem):
         return prove_briefly(problem, part, ctx)
     limited = ctx.limited(max(BRIEF, searched)).unhurried(strict=True)
     try:
