@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -164,6 +165,55 @@ def test_a_large_k_is_proven_by_centres():
     assert bound.sse > 1.3 * neighbours(X, 20, Context()).sse
     for method in ("mdav", "auto"):
         assert bound.sse <= vr.microaggregate(X, 20, method=method, seed=1).sse(X)
+
+
+def test_a_search_without_threads_ends_in_time():
+    """Many columns of categories take minutes; a single thread looks at the time between boxes."""
+    rng = np.random.default_rng(2)
+    n, k = 600, 10
+    X, codes = rng.normal(size=(n, 1)), rng.integers(0, 6, (9, n))
+    costs = Costs((X - X.T) ** 2, codes, np.full(9, 1.0), X, 1.0)
+    begun = perf_counter()
+    priced = CentrePricer(costs, k)(np.full(n, 4.0), Context(threads=1, time_limit=0.3))
+    assert not priced.complete
+    assert priced.unseen.any()
+    assert perf_counter() - begun < 60.0  # without a look at the time it takes many minutes
+
+
+def test_boxes_too_short_to_halve_end_a_search():
+    """Far from 0, neighbouring numbers are all that a box has; and prices may be far above the distances."""
+    rng = np.random.default_rng(7)
+    for d in (1, 2, 3):
+        X = 1e9 + rng.integers(0, 3, (10, d)) * 1e-7
+        D2 = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
+        for prices in (np.full(10, 1e-14), np.full(10, 1e4)):
+            costs = Costs(D2, np.zeros((0, 10), np.int64), np.zeros(0), X, 1.0)
+            priced = CentrePricer(costs, 3)(prices, Context())
+            assert priced.nodes < 200_000
+            fallen = prices - priced.falls(3)
+            for group in combinations(range(10), 3):
+                assert fallen[list(group)].sum() <= cost(costs, group) + 1e-9
+
+
+def test_prices_of_copies_end_without_a_limit():
+    """Where the bound is 0 and stays 0, nothing is proven again and again."""
+    X = np.repeat(np.random.default_rng(1).normal(size=(6, 2)), 8, axis=0)
+    part = Partition(np.arange(48) % 6, k=8)
+    state = State(Costs.plain(X, Context()), 8, part, Context())
+    centres = CountedPricer(state.costs, 8)
+    approach(state, centres, 0.8 * state.upper, Context())
+    assert centres.calls < 20
+
+
+class CountedPricer(CentrePricer):
+    """Counts its proofs, and fails after many."""
+
+    calls = 0
+
+    def __call__(self, *args, **named):
+        self.calls += 1
+        assert self.calls < 100
+        return super().__call__(*args, **named)
 
 
 def test_the_best_groups_of_each_first_record_are_chosen_once():

@@ -1,9 +1,9 @@
 """Groups of k of least reduced cost, by branch and bound over what they publish: their centre and modes.
 
 Let a group publish the point c and one category of each column. Its reduced cost is at most the sum, over its
-members, of ``scale * (squared distance to c) + (weights of wrong categories) - (price)``, and equal if c is
-the mean. So the best group for given values has the k records with the least of these terms. Let F(c) be
-their sum.
+members, of ``scale * (squared distance to c) + (weights of wrong categories) - (price)``. It is equal if c is
+the mean and the categories are the modes. So the best group for given values has the k records with the least
+of these terms. Let F(c) be their sum.
 
 F(c) minus ``k scale |c|^2`` is the least of linear functions of c, so it is concave. On a box it is at least
 any linear function that is not above it in the corners. So the corners alone bound F from below; exactly,
@@ -23,7 +23,9 @@ GUARD = 1e-12
 """Share of the terms by which a bound of a box is lowered: more than their rounding."""
 
 WIDE = 4.0
-"""Curvature of a box, per record, above which its corners are not tried: it is far too large."""
+"""Curvature of a box, as a multiple of k or of the least sum of scores, above which its corners are not
+tried: it is far too large.
+"""
 
 LEVELS = 100
 """Depth of the search; a box at this depth is not divided."""
@@ -51,6 +53,7 @@ class Room(NamedTuple):
     decided: NDArray[np.int64]  # (levels,) columns of categories that are decided
     axis: NDArray[np.int64]  # (levels,) the axis that is cut; -1 if a category is chosen
     next: NDArray[np.int64]  # (levels,) the half or the category that is next
+    wide: NDArray[np.float64]  # (levels,) curvature above which the corners are not tried
     score: NDArray[np.float64]  # (2^d + 1, n) cost in each corner, then in the nearest point of the box
     sides: NDArray[np.float64]  # (2 d, n) squares to both ends of the box
     least: NDArray[np.float64]  # (k,) the least scores, in ascending order
@@ -59,7 +62,8 @@ class Room(NamedTuple):
     there: NDArray[np.int64]  # (c, categories) how many candidates have each; 0 if it is too costly
     lowest: NDArray[np.float64]  # (c, categories) their least score
     totals: NDArray[np.float64]  # (2, 2^d) sum of the k least scores in a corner, and the last of them
-    slope: NDArray[np.float64]  # (d,)
+    slope: NDArray[np.float64]  # (d,) of the line through the corners
+    place: NDArray[np.int64]  # (4,) where a search is: level, whether its box is new, groups, boxes
 
 
 def room(d: int, columns: int, categories: int, n: int, k: int) -> Room:
@@ -74,6 +78,7 @@ def room(d: int, columns: int, categories: int, n: int, k: int) -> Room:
         np.empty(whole, np.int64),
         np.empty(whole, np.int64),
         np.empty(whole, np.int64),
+        np.empty(whole),
         np.empty((corners + 1, n)),
         np.empty((2 * d, n)),
         np.empty(k),
@@ -83,6 +88,7 @@ def room(d: int, columns: int, categories: int, n: int, k: int) -> Room:
         np.empty((columns, categories)),
         np.empty((2, corners)),
         np.empty(d),
+        np.zeros(4, np.int64),
     )
 
 
@@ -164,6 +170,7 @@ def thin(prices, room, level, limit):
         others += room.least[q]
     if others + room.least[k - 1] >= limit:
         return False
+    room.wide[level] = WIDE * max(1.0 * k, -others - room.least[k - 1])
     first(room, level)
     kept = min(0, size)
     for t in range(size):
@@ -339,6 +346,17 @@ def choose(prices, room, level, v):
 
 
 @inner
+def longest(room, level):
+    """Return the longest side of a box; -1 if it is too short to be halved."""
+    result, side = min(-1, level), 0.0
+    for j in range(room.low.shape[1]):
+        low, high = room.low[level, j], room.high[level, j]
+        if high - low > side and low < 0.5 * (low + high) < high:
+            result, side = j, high - low
+    return result
+
+
+@inner
 def look(prices, room, level, limit, tolerance, share, lower, values, sets, count):
     """Look at a box; return whether it is to be divided, and the number of groups.
 
@@ -351,7 +369,8 @@ def look(prices, room, level, limit, tolerance, share, lower, values, sets, coun
     bend = 0.0
     for j in range(room.low.shape[1]):
         bend += curvature(room, level, j, factor)
-    if bend > WIDE * k and level + 2 < LEVELS:
+    stuck = level + 2 >= LEVELS or longest(room, level) < 0
+    if bend > room.wide[level] and not stuck:
         return True, count
     least = corners(prices, room, level)
     bound = bottom(room, level, least, factor)
@@ -359,7 +378,7 @@ def look(prices, room, level, limit, tolerance, share, lower, values, sets, coun
         return False, count
     done = level + 2 >= LEVELS
     if room.decided[level] == columns:
-        done = done or least - bound <= tolerance
+        done = stuck or least - bound <= tolerance
         if least < limit:
             value = settle(prices, room, level, sets[count])
             done = done or value - bound <= tolerance - share * min(0.0, value)
@@ -386,37 +405,36 @@ def look(prices, room, level, limit, tolerance, share, lower, values, sets, coun
 def divide(prices, room, level, limit):
     """Decide how a box is divided: by a category if it is small enough, otherwise across its longest side."""
     d, k = room.low.shape[1], room.least.shape[0]
-    bend, longest = 0.0, min(0, k)
+    bend = 0.0
     for j in range(d):
         bend += curvature(room, level, j, k * prices.scale)
-        if room.high[level, j] - room.low[level, j] > room.high[level, longest] - room.low[level, longest]:
-            longest = j
     room.next[level] = 0
-    room.axis[level] = longest
-    if room.decided[level] < prices.codes.shape[0] and bend <= WIDE * k:
+    room.axis[level] = longest(room, level)
+    if room.decided[level] < prices.codes.shape[0] and (bend <= room.wide[level] or room.axis[level] < 0):
         room.axis[level] = -1
         tally(prices, room, level, room.decided[level], limit)
 
 
 @kernel
-def search(prices, room, low, high, limit, tolerance, share, lower, late, values, sets):
+def search(prices, room, low, high, limit, tolerance, share, budget, lower, late, values, sets):
     """Search the groups whose mean is in a box for reduced costs below ``limit``.
 
     A box is divided until its bound is within the tolerance, or the share of the cost, of a group's.
     ``lower`` falls to a bound on the cost of every group with a record. Fills ``values`` and ``sets``. If
-    somebody waits, ``late`` marks the records that may be in groups not seen. Returns the number of groups
-    and of boxes.
+    somebody waits, ``late`` marks the records that may be in groups not seen. After ``budget`` boxes it
+    returns, and goes on with the next call. Returns whether it has ended.
     """
     d, n = prices.X.shape
-    for j in range(d):
-        room.low[0, j], room.high[0, j] = low[j], high[j]
-    for i in range(n):
-        room.members[0, i] = i
-        room.raw[0, i] = -prices.lam[i]
-    room.sizes[0], room.decided[0] = n, 0
-    count, boxes, level = min(0, n), min(0, n), min(0, n)
-    fresh = True
-    while level >= 0:
+    if room.place[3] == 0:
+        for j in range(d):
+            room.low[0, j], room.high[0, j] = low[j], high[j]
+        for i in range(n):
+            room.members[0, i] = i
+            room.raw[0, i] = -prices.lam[i]
+        room.sizes[0], room.decided[0], room.place[1] = n, 0, 1
+    level, fresh, count, boxes = room.place[0], room.place[1] == 1, room.place[2], room.place[3]
+    last = boxes + budget
+    while level >= 0 and boxes < last:
         if fresh:
             fresh = False
             boxes += 1
@@ -448,7 +466,8 @@ def search(prices, room, low, high, limit, tolerance, share, lower, late, values
         room.next[level] = child + 1
         level += 1
         fresh = True
-    return count, boxes
+    room.place[0], room.place[1], room.place[2], room.place[3] = level, 1 if fresh else 0, count, boxes
+    return level < 0
 
 
 @inner

@@ -21,10 +21,13 @@ DIMENSIONS = 3
 BOXES = 4
 """Number of boxes per column of numbers that are searched side by side."""
 
-TOLERANCE, SHARE = 5e-4, 0.1
-"""Reduced cost per record that counts as nothing. A box is not divided if its bound is within that, or within
-the share of the reduced cost, of a group's.
+TOLERANCE, LEAST, SHARE = 5e-4, 5e-6, 0.1
+"""Reduced cost per record that counts as nothing: at first, and in the end. A box is not divided if its bound
+is within that, or within the share of the reduced cost, of a group's.
 """
+
+AT_ONCE = 1000
+"""Number of boxes after which a search looks at the time."""
 
 MOST = 6
 """Number of groups with the same first record (the one of the highest price) that a pricing returns."""
@@ -51,6 +54,12 @@ class CentrePricer:
         self.costs, self.k, self.n = costs, k, len(costs)
         self.X = np.ascontiguousarray(costs.numbers.T)
         self.categories = int(costs.codes.max(initial=-1)) + 1
+        self.tolerance = TOLERANCE
+
+    def sharpen(self) -> bool:
+        """Lower the tolerance to a tenth, if that can still matter; return whether it did."""
+        self.tolerance /= 10.0
+        return self.tolerance >= LEAST
 
     def room(self) -> kernels.Room:
         """Return the scratch of one thread."""
@@ -71,21 +80,25 @@ class CentrePricer:
     ) -> Priced:
         """Find groups of k that cost less than their prices; at most ``most`` with the same first record.
 
+        Not all such groups: ``all_found`` is false. ``complete`` tells whether the time sufficed.
+
         ``lower`` of the result bounds the groups with a record, whatever its rank.
         """
         table, low, high = self.table(prices), *self.boxes()
-        k, n, parts, enough = self.k, self.n, len(low), TOLERANCE * self.k
+        k, n, parts, enough = self.k, self.n, len(low), self.tolerance * self.k
         lower, late = np.full((parts, n), -enough), np.zeros((parts, n), np.bool_)
         values, sets = np.empty((parts, ROOM)), np.empty((parts, ROOM, k), np.int64)
 
         def work(part: int) -> tuple[int, int]:
-            if ctx.over:
-                table.halt[0] = 1
+            room = self.room()
+            limits = low[part], high[part], -enough, enough, SHARE, AT_ONCE
             buffers = lower[part], late[part], values[part], sets[part]
-            found: tuple[int, int] = kernels.search(
-                table, self.room(), low[part], high[part], -enough, enough, SHARE, *buffers
-            )
-            return found
+            ended = False
+            while not ended:
+                if ctx.over:
+                    table.halt[0] = 1
+                ended = kernels.search(table, room, *limits, *buffers)
+            return int(room.place[2]), int(room.place[3])
 
         def wait() -> None:
             if ctx.over:
@@ -126,7 +139,8 @@ class CentrePricer:
         Each start moves to the mean and the modes of the best group there, and so on.
         """
         table, n, columns = self.table(prices), self.n, len(self.costs.weights)
-        centre = np.concatenate([self.X.T, *(self.X[:, group].mean(axis=1)[None] for group in starts)])
+        means = (self.X[:, group].mean(axis=1)[None] for group in starts)
+        centre = np.ascontiguousarray(np.concatenate([self.X.T, *means]))
         codes = np.empty((n + len(starts), columns), np.int64)
         codes[:n] = self.costs.codes.T
         for row, group in enumerate(starts, start=n):
@@ -141,7 +155,7 @@ class CentrePricer:
                 kernels.descend(table, self.room(), centre, codes, begin, end, values, sets)
 
         ctx.map(work, range(0, rows, BLOCK), tell=tell)
-        good = values < -TOLERANCE * self.k
+        good = values < -self.tolerance * self.k
         groups, costs = chosen(sets[good], values[good], prices, most)
         least = self.least(groups, costs)
         return Priced(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from voronym.certify.bound import Bound
 from voronym.certify.centres import DIMENSIONS, CentrePricer
@@ -38,10 +39,11 @@ FIRST, CLIMB = 0.1, 0.35
 HARD = 50
 """Search nodes per record above which pricing is slow: then prices of smaller groups pay off, or guesses."""
 
-LARGE = 8
-"""From this k on, groups are priced by their centres if there are few columns of numbers. With one column of
-numbers they always are.
-"""
+LARGE = (0, 0, 8, 10)
+"""From these k on, groups are priced by their centres, with no, one, two and three columns of numbers."""
+
+CUTTABLE = 12
+"""Largest k for cuts after pricing by centres: groups with cuts are listed member by member, up to 2k - 1."""
 
 LONGEST = 600.0
 """Seconds planned for the first steps if there is more time, or no limit."""
@@ -102,13 +104,14 @@ def columns(
     state = State(Costs.of(problem, ctx), problem.k, part, ctx, enough)
     for start in seeds:
         state.add_partition(start)
-    _search(state, ctx)
+    with suppress(Unfinished):  # what is proven stays
+        _search(state, ctx)
     while state.drifted and not ctx.over:
         try:
             state = state.rescaled()
+            _search(state, ctx)
         except Unfinished:
             break
-        _search(state, ctx)
     ctx.check(whole=False)
     return state.result()
 
@@ -116,7 +119,7 @@ def columns(
 def _search(state: State, ctx: Context) -> None:
     """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
-    if state.costs.width <= 1 or (state.costs.width <= DIMENSIONS and state.k >= LARGE):
+    if state.costs.width <= DIMENSIONS and state.k >= LARGE[state.costs.width]:
         state.centres = CentrePricer(state.costs, state.k)
         if state.costs.width > 1:
             approach(state, state.centres, LEAP * state.upper, ctx.limited(planned))
@@ -163,6 +166,8 @@ def _members(state: State, ctx: Context, planned: float) -> None:
 def tighten(state: State, ctx: Context) -> None:
     """Solve the relaxation, then solve it again with cuts while these raise the bound."""
     relax(state, ctx)
+    if state.centres is not None and state.k > CUTTABLE:
+        return
     while not ctx.over and not state.closed:
         before = state.bound
         triples = state.master.violated(CUTS if state.enough is None else AT_ONCE)

@@ -74,7 +74,7 @@ def relax(
                 smooth /= 2.0
             elif not inside:
                 width *= WIDER
-            elif priced.complete:
+            elif priced.complete and (state.centres is None or not state.centres.sharpen()):
                 return True
         if not priced.complete and state.bound <= before:
             budget *= 3
@@ -147,7 +147,7 @@ def approach(state: Prices, centres: CentrePricer, target: float, ctx: Context) 
             begun, before = now(), state.bound
             state.keep(likely, centres(likely, ctx, tell=state.tell))
             longest = max(longest, now() - begun)
-            if gap < steps[0] and state.bound < (1.0 + PROGRESS) * before:
+            if (gap < steps[0] or new == 0) and state.bound <= (1.0 + PROGRESS) * before:
                 steps.pop(0)
             if late or state.tight or not steps:
                 return

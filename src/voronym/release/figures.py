@@ -173,11 +173,14 @@ class ReleaseFigures:
     @property
     def closeness(self) -> str | None:
         """A sentence about the distance of the loss from the optimum; None if unknown."""
-        grouped = None if self._evidence is None else self._evidence.grouped
-        if self.gap is None or grouped is None:
+        if self.gap is None:
             return None
+        grouped = None if self._evidence is None else self._evidence.grouped
         more = self.recipe.method == "auto" and self.recipe.time_limit is None
-        if more and (records := grouped.records) is not None:
+        if grouped is None or grouped.records is None:  # a copy without its originals
+            more = False
+        elif more:
+            records = grouped.records
             more = len(records) <= COLUMNS and priceable(Problem(records, self.recipe.required_k))
         return closeness(self.gap, more=more)
 
