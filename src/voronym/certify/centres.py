@@ -48,18 +48,20 @@ class CentrePricer:
         The costs of groups, with at most three columns of numbers.
     k : int
         Size of the groups.
+    least : float
+        Reduced cost per record that counts as nothing in the end.
     """
 
-    def __init__(self, costs: Costs, k: int) -> None:
+    def __init__(self, costs: Costs, k: int, least: float = LEAST) -> None:
         self.costs, self.k, self.n = costs, k, len(costs)
         self.X = np.ascontiguousarray(costs.numbers.T)
         self.categories = int(costs.codes.max(initial=-1)) + 1
-        self.tolerance = TOLERANCE
+        self.tolerance, self.limit = TOLERANCE, least
 
     def sharpen(self) -> bool:
         """Lower the tolerance to a tenth, if that can still matter; return whether it did."""
         self.tolerance /= 10.0
-        return self.tolerance >= LEAST
+        return self.tolerance >= self.limit
 
     def room(self) -> kernels.Room:
         """Return the scratch of one thread."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from voronym.certify.bound import Bound
-from voronym.certify.centres import DIMENSIONS, CentrePricer
+from voronym.certify.centres import DIMENSIONS, LEAST, TOLERANCE, CentrePricer
 from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
@@ -120,7 +120,9 @@ def _search(state: State, ctx: Context) -> None:
     """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
     if state.costs.width <= DIMENSIONS and state.k >= LARGE[state.costs.width]:
-        state.centres = CentrePricer(state.costs, state.k)
+        # A brief proof has no time for the last hundredths of a percent.
+        least = LEAST if state.enough is None else TOLERANCE
+        state.centres = CentrePricer(state.costs, state.k, least)
         if state.costs.width > 1:
             approach(state, state.centres, LEAP * state.upper, ctx.limited(planned))
     else:
