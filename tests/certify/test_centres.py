@@ -1,6 +1,7 @@
 """Pricing by centres against every group of small tables, counted in plain Python."""
 
 import math
+import pickle
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -14,12 +15,14 @@ from repeats import few, rounds
 from voronym import datasets
 from voronym.certify import prove
 from voronym.certify.centres import TOLERANCE, CentrePricer, chosen
+from voronym.certify.columns import columns
 from voronym.certify.costs import Costs
 from voronym.certify.front import priceable
 from voronym.certify.neighbours import neighbours
 from voronym.certify.relax import approach, relax
 from voronym.certify.state import Enough, State
 from voronym.core.context import Context
+from voronym.errors import Unfinished
 from voronym.partition import Partition
 from voronym.problem import Problem
 
@@ -258,3 +261,24 @@ def test_bounds_by_centres_and_by_members_agree(seed):
         bounds.append(state.bound)
     assert bounds[1] == pytest.approx(bounds[0], rel=0.01)
     assert bounds[1] <= bounds[0] * (1.0 + 1e-6)
+
+
+def test_a_request_to_finish_before_cuts_keeps_the_proof(monkeypatch):
+    """Tables for cuts are made late; a request to finish ends that, and what was proven stays."""
+
+    def asked(*_):
+        raise Unfinished
+
+    rng = np.random.default_rng(4)
+    X, part = rng.normal(size=(60, 2)), Partition(np.arange(60) % 7, k=8)
+    monkeypatch.setattr("voronym.certify.prices.ModePricer", asked)
+    bound = columns(Problem.of(X, 8), part, Context(time_limit=20.0))
+    assert bound.sse > neighbours(X, 8, Context()).sse
+
+
+def test_a_pickled_release_says_how_near_the_optimum_it_is():
+    table = datasets.hospital(80).select("age", "sex", "weight")
+    release = vr.anonymize(table, keys=table.columns, k=4)
+    assert release.closeness is not None
+    copy = pickle.loads(pickle.dumps(release))  # noqa: S301 - its own bytes
+    assert copy.closeness == release.closeness.partition(";")[0]
