@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import centre_boxes
 from voronym._kernels import centres as kernels
 from voronym.certify.costs import Costs
 from voronym.certify.pricing import Priced
@@ -99,7 +100,7 @@ class CentrePricer:
             while not ended:
                 if ctx.over:
                     table.halt[0] = 1
-                ended = kernels.search(table, room, *limits, *buffers)
+                ended = centre_boxes.search(table, room, *limits, *buffers)
             return int(room.place[2]), int(room.place[3])
 
         def wait() -> None:
