@@ -13,7 +13,8 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from multiprocessing import Pool
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from pairs.cases import CASES, tuples
@@ -107,8 +108,9 @@ def tried(
     todo: Sequence[tuple[tuple[str, ...], int | None]], processes: int
 ) -> Iterator[tuple[tuple[str, ...], int | None, tuple[str, str]]]:
     """Try combinations in some processes; say on standard error which end as a defect."""
-    with Pool(processes) as pool:
-        for names, leaf, result in pool.imap_unordered(_try, todo, chunksize=4):
+    # A process that is forked where Polars has threads waits for ever: these start from nothing.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for names, leaf, result in pool.map(_try, todo, chunksize=4):
             if result[0] == DEFECT:
                 where = "in memory" if leaf is None else "over leaves"
                 sys.stderr.write(f"{' + '.join(names)}, {where}: {result[1]}\n")

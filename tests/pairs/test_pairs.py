@@ -43,8 +43,8 @@ def test_all_pairs_make_the_table_of_the_documentation():
     memory, parts = table.all_outcomes()
     assert not [names for names, (state, _) in [*memory.items(), *parts.items()] if state == DEFECT]
     assert table.text(memory, parts) in table.PAGE.read_text(encoding="utf-8")
-    for outcomes, least in ((memory, 0.95), (parts, 0.85)):
-        assert sum(state == WORKS for state, _ in outcomes.values()) >= least * len(outcomes)
+    for outcomes in (memory, parts):
+        assert sum(state == WORKS for state, _ in outcomes.values()) >= 0.94 * len(outcomes)
 
 
 @pytest.mark.slow
