@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -63,6 +65,29 @@ def test_what_a_killed_run_left_is_no_obstacle(tmp_path: Path, resume: bool) -> 
     (tmp_path / ".out.lock").touch(0o600)
     vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, resume=resume)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
+
+
+def test_an_unfinished_file_of_a_killed_writer_is_no_obstacle(tmp_path: Path) -> None:
+    """A strange file in the folder of the release still stops it: it was never counted."""
+    write(people(900), tmp_path / "data", 2)
+    asked = {**ASKED, "workers": 1, "resume": True}
+
+    def stop(step: vr.Progress) -> None:
+        if "writing" in step.stage:
+            raise KeyboardInterrupt
+
+    for strange, outcome in (("thesis.parquet", pytest.raises(vr.WriteError, match="somebody else")),
+                             (f".part-00000.parquet.{uuid4().hex}", contextlib.nullcontext())):  # fmt: skip
+        with pytest.raises(KeyboardInterrupt):
+            vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, progress=stop)
+        folder = next(tmp_path.glob(".out.new-*"))
+        (folder / strange).write_bytes(b"half a file")
+        with outcome:
+            vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked)
+        if not (tmp_path / "out").exists():
+            (folder / strange).unlink()
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".parquet"}
+    assert len(rows(tmp_path / "out")) == 900
 
 
 def test_two_workers_with_the_same_task(tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ def release_parts(
             crew.close()
         _refuse_changed(job, files)
         if there is None:
+            spill.clear(job.release)
             place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
         else:
             parts = {job.release / name: digest for name, digest in sorted(lead.course.sealed.items())}

@@ -12,6 +12,7 @@ import errno
 import functools
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ Ints = NDArray[np.int64]
 
 JOB = "job.json"
 """The file of a work folder that names its owner: written first, removed last."""
+
+
+UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}")
+"""The name of a file that is being written."""
 
 
 @contextlib.contextmanager
@@ -59,6 +64,13 @@ def _linked(path: Path) -> Iterator[Path]:
         _named(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Remove the unfinished files that killed workers left in a folder of this machine."""
+    for path in folder.iterdir():
+        if UNFINISHED.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _named(temporary: Path, path: Path) -> None:
