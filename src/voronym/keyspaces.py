@@ -229,6 +229,8 @@ class Weighed(Keys):
         for block in plain.codec.blocks:
             named = [importance[name] for name in block.columns if name in importance]
             scale[block.start : block.stop] = np.sqrt(max(named, default=1.0))
+        self.scale = scale
+        """Factor on each coordinate."""
         self.records: Records = self._records(plain.X * scale)
 
     def _records(self, X: NDArray[np.float64]) -> Records:

@@ -127,10 +127,12 @@ def prove(
         part = problem.checked(part)
     if kind in ("columns", "exact") and n > LARGEST and X.shape[1] > 1:
         raise InputError(f"{n} records are more than the {LARGEST} that kind {kind!r} takes; try 'local'")
-    means = not isinstance(problem.records, PublishedPoints)  # modes have no such shortcuts
+    records = problem.records
+    means = not isinstance(records, PublishedPoints)  # modes have no such shortcuts
     small = n < 2 * k or (means and (n <= SUBSETS or X.shape[1] == 1))
-    if isinstance(problem.records, PublishedPoints) and 2 * k <= n <= PUBLISHED and kind in ("auto", "exact"):
-        return published_by_subsets(problem, problem.records, ctx)
+    few = 2 * k <= n <= PUBLISHED and kind in ("auto", "exact")
+    if few and isinstance(records, PublishedPoints) and not records.shown.publishes_medians:
+        return published_by_subsets(problem, records, ctx)
     if kind == "exact" or (kind == "auto" and small):
         return exact(X, k, ctx, partition=part)
     if kind == "neighbours":

@@ -14,7 +14,7 @@ LONGER = hint("time_limit", 20)
 """Advice for a better proof on a small table."""
 
 
-def closeness(gap: float, *, more: bool) -> str:
+def closeness(gap: float, *, more: bool, terms: str = "") -> str:
     """Return the meaning of a gap in words.
 
     Parameters
@@ -23,6 +23,8 @@ def closeness(gap: float, *, more: bool) -> str:
         Upper limit on the loss above the optimum, in percent.
     more : bool
         Whether more time would prove more.
+    terms : str
+        How the gap counts loss differently from the published figures.
 
     Examples
     --------
@@ -37,9 +39,5 @@ def closeness(gap: float, *, more: bool) -> str:
     if gap > WEAK:
         return f"how near this is to the best possible is not proven{longer}"
     if gap < 0.005:
-        return "the best possible"
-    return (
-        f"within {gap:.1f} % of the best possible{longer}"
-        if gap >= 0.05
-        else f"within {gap:.2f} % of the best possible"
-    )
+        return f"the best possible{terms}"
+    return f"within {gap:.{1 if gap >= 0.05 else 2}f} % of the best possible{terms}{longer}"

@@ -101,6 +101,8 @@ class Public:
         The gap in words.
     by_published : bool
         Whether the gap is that of published values instead of group means.
+    least : float or None
+        A proven lower limit on the loss of any groups, in percent: as published, or else of group means.
     channel, stirred
         Figures of these two methods.
     plane : Cloud or None
@@ -139,6 +141,7 @@ class Public:
     """The risk in the population; None if the table is not known to be a sample of one."""
     closeness: str | None = None
     by_published: bool = False
+    least: float | None = None
 
     @property
     def counted(self) -> str:
@@ -158,14 +161,6 @@ class Public:
     def centred(self) -> tuple[str, ...]:
         """The keys that publish the centre of a group, instead of a range or their own value."""
         return tuple(column.name for column in self.columns if column.fate.endswith(CENTRE))
-
-    @property
-    def least(self) -> float | None:
-        """A proven lower limit on the loss of any groups, in percent; None if unknown."""
-        lost = self.information_loss if self.by_published else self.group_loss
-        if self.gap is None or lost is None:
-            return None
-        return lost / (1.0 + self.gap / 100.0)
 
     @property
     def holds(self) -> bool:

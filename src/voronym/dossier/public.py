@@ -67,6 +67,7 @@ def public_words(release: Release, records: int) -> Public:
         gap=release.gap,
         closeness=release.closeness,
         by_published=release.by_published,
+        least=release.least,
         warnings=release.public_warnings,
         steps=(*(column_step.says() for column_step in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,

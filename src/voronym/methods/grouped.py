@@ -244,7 +244,7 @@ def _groups(
 def shown_by(method: str, crowd: Crowd, choices: ReleaseChoices, k: int) -> PublishedPoints | None:
     """Return the keys with the cost of their published values, if a method minimises it."""
     shown = published_points(crowd.table, crowd.keys, choices) if method in PUBLISHED_BY else None
-    if shown is not None:
+    if shown is not None and not choices.importance:
         shown.truth = partial(_lost, crowd, choices, k)
     return shown
 

@@ -54,7 +54,7 @@ def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> Publi
     ways = ways_of(choices, table.keys)
     if points is None or any(way in RANGES for way in ways.values()):
         return None
-    made = _Columns(plain, points)
+    made = _Columns(points, plain.X, keys.scale if isinstance(keys, Weighed) else np.ones(points.shape[1]))
     for block, encoder in zip(plain.codec.blocks, plain.codec.encoders, strict=True):
         made.add(block.start, encoder, any(ways.get(name) == "median" for name in block.columns))
     if not (made.rounded or made.medians or made.codes):
@@ -65,23 +65,25 @@ def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> Publi
 class _Columns:
     """Sorts the coordinates of a codec by how groups publish them."""
 
-    def __init__(self, plain: Coordinates, points: Floats) -> None:
-        self.plain, self.points = plain, points
+    def __init__(self, points: Floats, X: Floats, scale: Floats) -> None:
+        self.points, self.X, self.scale = points, X, scale
         self.means: list[tuple[Floats, float, float]] = []
         self.rounded: list[tuple[Floats, float, float]] = []
         self.medians: list[tuple[Floats, float, float]] = []
         self.codes: list[tuple[NDArray[np.int64], float, bool]] = []
         self.inexact: list[Floats] = []
+        self.gaps = False
 
     def add(self, start: int, encoder: Any, median: bool) -> None:
         """Add the coordinates of one encoder."""
-        scale = self._scale(start)
+        scale = float(self.scale[start])  # of a coordinate here to that of the codec
         if isinstance(encoder, Nominal):
             if encoder.scale > 0.0:
                 apart = encoder.scale**2 * (1.0 if encoder.n_categories == 2 else 2.0) * scale**2
                 codes = np.where(encoder.levels.codes < 0, len(encoder.levels.values), encoder.levels.codes)
                 exact = encoder.n_categories <= ONE_HOT
                 self.codes.append((codes, apart, exact))
+                self.gaps |= encoder.levels.has_missing
                 if not exact:
                     self.inexact.append(self.points[:, start : start + encoder.width])
             return
@@ -90,8 +92,9 @@ class _Columns:
         width = encoder.width - flag
         column = self.points[:, start : start + width]
         if flag:  # missing or not is published as one of the two
-            gone = (self.plain.X[:, start + width] > 0.0).astype(np.int64)
+            gone = (self.X[:, start + width] > 0.0).astype(np.int64)
             self.codes.append((gone, (AWAY * scale) ** 2, True))
+            self.gaps = True
         step, origin = (0.0, 0.0) if isinstance(encoder, Location) else grid_of(encoder)
         for j in range(width):
             kind = self.means
@@ -100,12 +103,6 @@ class _Columns:
             elif step >= COARSE and not flag:
                 kind = self.rounded
             kind.append((column[:, j], origin * scale, (step or 1.0) * scale))
-
-    def _scale(self, start: int) -> float:
-        """Return the ratio of a coordinate here to the coordinate in the codec."""
-        plain = self.plain.X[:, start]
-        largest = int(np.argmax(np.abs(plain)))
-        return float(self.points[largest, start] / plain[largest]) if plain[largest] != 0.0 else 1.0
 
     def shown(self) -> Shown:
         """Return all columns together."""
@@ -127,6 +124,7 @@ class _Columns:
             np.array([code[1] for code in self.codes]),
             np.array([entry[2] for entry in self.codes], bool),
             np.ascontiguousarray(np.concatenate([columns, *self.inexact], axis=1)),
+            self.gaps,
         )
 
 

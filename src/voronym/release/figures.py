@@ -155,12 +155,15 @@ class ReleaseFigures:
         """An upper limit on the loss above the optimum, in percent.
 
         It compares published values if the method minimised their loss, and otherwise the groups'
-        means. The lower bound comes from the method. Without one, column generation runs on first
-        use, for at most 3 s, up to 5,000 records and k = 12 (k = 30 with up to three columns of
-        numbers); it ends at 5 %, or if these are out of reach. For other tables the bound uses each
-        record's nearest neighbours, for no longer than the search took. None if that is too short, if
-        only the bound 0 is proven, if groups obey other models than k-anonymity, or if the method made
-        no groups or made them in another space.
+        means. It counts a missing key as a value of its own, which may be more than the published
+        table loses; `closeness` says so.
+
+        The lower bound comes from the method. Without one, column generation runs on first use, for
+        at most 3 s, up to 5,000 records and k = 12 (k = 30 with up to three columns of numbers); it
+        ends at 5 %, or if these are out of reach. For other tables the bound uses each record's
+        nearest neighbours, for no longer than the search took. None if that is too short, if only the
+        bound 0 is proven, if groups obey other models than k-anonymity, or if the method made no
+        groups or made them in another space.
         """
         return find_gap(self, Context())
 
@@ -169,6 +172,28 @@ class ReleaseFigures:
         """Whether groups were made by published values and the gap refers to these; otherwise to means."""
         grouped = None if self._evidence is None else self._evidence.grouped
         return grouped is not None and isinstance(grouped.records, PublishedPoints)
+
+    @cached_property
+    def least(self) -> float | None:
+        """A proven lower limit on the loss of any groups, in percent; None if unknown.
+
+        It limits `information_loss` if the gap compares published values, and otherwise `group_loss`. None
+        if the gap counts keys by importance, or missing values as values of their own.
+        """
+        grouped = None if self._evidence is None else self._evidence.grouped
+        lost = self.information_loss if self.by_published else self.group_loss
+        if grouped is None or self._terms or self.gap is None or lost is None:
+            return None
+        return lost / (1.0 + self.gap / 100.0)
+
+    @cached_property
+    def _terms(self) -> str:
+        """How the gap counts loss differently from the published figures, in words."""
+        grouped = None if self._evidence is None else self._evidence.grouped
+        records = None if grouped is None else grouped.records
+        weighed = " by the importance of keys" if self.recipe.importance else ""
+        gaps = isinstance(records, PublishedPoints) and records.shown.gaps
+        return weighed + (" if a missing value counts as a value of its own" if gaps else "")
 
     @property
     def closeness(self) -> str | None:
@@ -182,7 +207,7 @@ class ReleaseFigures:
         elif more:
             records = grouped.records
             more = len(records) <= COLUMNS and priceable(Problem(records, self.recipe.required_k))
-        return closeness(self.gap, more=more)
+        return closeness(self.gap, more=more, terms=self._terms)
 
     @cached_property
     def utility(self) -> Utility | None:
@@ -221,7 +246,8 @@ def find_gap(release: ReleaseFigures, ctx: Context) -> float | None:
     if records is None or records.points is None or records.weights is not None:
         # no bound is known in other spaces, nor for records with weights
         return None
-    cost = records.cost(grouped.partition)
+    part = grouped.partition
+    cost = records.lost(part) if isinstance(records, PublishedPoints) else records.cost(part)
     if len(records) < 2 * k or 100.0 * cost < 1e-10 * records.total:
         return 0.0  # a single group is all there can be; or nothing but rounding is lost
     bound = grouped.bound

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import cells as states
 from voronym._kernels import published as kernels
+from voronym.core import numerics
 from voronym.partition import Partition, group_means
 from voronym.space.base import Space
 from voronym.space.points import Points
@@ -38,6 +39,9 @@ class Shown:
     bounded : array, shape (n, some)
         The numbers, and coordinates of inexact categories: the squares about their means are a lower bound on
         the cost as published.
+    gaps : bool
+        Whether values are missing. Each counts as a category of its own. The loss as published may be less
+        where more than half of a group is missing.
     """
 
     numbers: Array
@@ -49,6 +53,12 @@ class Shown:
     weights: Array
     exact: NDArray[np.bool_]
     bounded: Array
+    gaps: bool = False
+
+    @property
+    def publishes_medians(self) -> bool:
+        """Whether a column publishes its median; the squares about it may grow when groups are split."""
+        return self.medians < self.numbers.shape[1]
 
     def subset(self, rows: Ints) -> Shown:
         """Return some of the records."""
@@ -102,8 +112,8 @@ class PublishedPoints(Points):
         super().__init__(space, X, points)
         self.shown = shown
         self.truth: Callable[[Partition], float] | None = None
-        """The exact loss as published; it differs for missing values and for columns with many categories.
-        None if unknown.
+        """The exact loss as published, in percent; it differs for missing values and for columns with many
+        categories. None if unknown, or if the cost weighs keys by importance.
         """
 
     def plain(self) -> Points:
@@ -142,6 +152,21 @@ class PublishedPoints(Points):
             shown.weights,
             room,
         )
+
+    @property
+    def comparable(self) -> bool:
+        """Whether a lower bound on the cost is one on the loss as published."""
+        return self.truth is not None and not self.shown.gaps
+
+    def lost(self, part: Partition) -> float:
+        """Return the loss as published in units of the cost; the cost if the two cannot be compared.
+
+        The cost is never more than the loss: it counts numbers as exact that are rounded finely.
+        """
+        cost = self.cost(part)
+        if self.truth is None or not self.comparable:
+            return cost
+        return max(cost, self.truth(part) / 100.0 * float(numerics.spread(self.points).sum()))
 
     def best(self, *parts: Partition) -> Partition:
         """Return the partition with the least loss as published; the first in a tie."""

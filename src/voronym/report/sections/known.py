@@ -152,14 +152,15 @@ def _group(d: Dossier) -> Advice | None:
 
 def _search(d: Dossier) -> Advice | None:
     """Propose a longer search if the loss may be far from the optimum."""
-    gap, loss = d.public.gap, d.public.group_loss
-    if gap is None or loss is None or gap < _FAR_FROM_OPTIMUM or loss < 0.1:
+    gap, least = d.public.gap, d.public.least
+    loss = d.public.information_loss if d.public.by_published else d.public.group_loss
+    if gap is None or least is None or loss is None or gap < _FAR_FROM_OPTIMUM or loss < 0.1:
         return None
     return (
         Sentence(
             "The groups lose {loss}, and at best {least}. Search for a minute:",
             loss=percent(loss),
-            least=percent(d.public.least),
+            least=percent(least),
         ),
         command(d, limited=True, time_limit=60),
     )
