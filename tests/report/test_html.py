@@ -149,7 +149,7 @@ class Guarded:
 
     def __init__(self, release):
         names = ("_held", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures")
-        names += ("log", "information_loss", "group_loss", "closeness", "by_published")
+        names += ("log", "information_loss", "group_loss", "closeness", "by_published", "least")
         self.__dict__.update({name: getattr(release, name) for name in names})
 
     def __getattr__(self, name):

@@ -34,6 +34,9 @@ CLOSED = 1e-9
 PATIENCE = 0.2
 """Share of the time before which no gap counts as out of reach."""
 
+NEAR = 1.1
+"""Expected gap, as a multiple of the goal, above which the goal is out of reach: a gap falls in leaps."""
+
 LEAP, LOOKS = 0.85, 100
 """Share of the groups' cost to which the first prices are raised, and search nodes per record for repairing
 them.
@@ -74,7 +77,7 @@ def out_of_reach(steps: Sequence[tuple[float, float]], left: float, goal: float)
     --------
     >>> out_of_reach([(0.1, 0.9), (0.5, 0.08), (1.0, 0.07)], 2.0, 0.05)
     False
-    >>> out_of_reach([(0.1, 0.9), (0.5, 0.074), (1.0, 0.07)], 2.0, 0.05)
+    >>> out_of_reach([(0.1, 0.9), (0.5, 0.072), (1.0, 0.07)], 2.0, 0.05)
     True
     """
     now, gap = steps[-1]
@@ -82,7 +85,7 @@ def out_of_reach(steps: Sequence[tuple[float, float]], left: float, goal: float)
     if not before or now < PATIENCE * (now + left):
         return False
     speed = (before[-1][1] - gap) / (now - before[-1][0])
-    return gap - speed * left > goal
+    return gap - speed * left > NEAR * goal
 
 
 class State(Prices):

@@ -58,7 +58,7 @@ class Shown:
     @property
     def publishes_medians(self) -> bool:
         """Whether a column publishes its median; the squares about it may grow when groups are split."""
-        return self.medians < self.numbers.shape[1]
+        return bool(self.medians < self.numbers.shape[1])
 
     def subset(self, rows: Ints) -> Shown:
         """Return some of the records."""
