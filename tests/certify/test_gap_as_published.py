@@ -121,6 +121,11 @@ def test_missing_values_and_importance_are_named_beside_the_gap(again: bool) -> 
     release = pickle.loads(pickle.dumps(release)) if again else release  # noqa: S301 - our own
     assert release.closeness == "the best possible by the importance of keys"
     assert release.least is None
+    table = vr.datasets.hospital(60, seed=1)
+    release = vr.anonymize(table, keys=["age", "zip"], k=3, drop_undeclared=True, steps=["round age=20"])
+    release = pickle.loads(pickle.dumps(release)) if again else release  # noqa: S301 - our own
+    assert "of the best possible after the steps" in release.closeness
+    assert release.least is None
 
 
 def test_a_constant_column_with_gaps_has_its_importance() -> None:

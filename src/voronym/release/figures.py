@@ -178,7 +178,8 @@ class ReleaseFigures:
         """A proven lower limit on the loss of any groups, in percent; None if unknown.
 
         It limits `information_loss` if the gap compares published values, and otherwise `group_loss`. None
-        if the gap counts keys by importance, or missing values as values of their own.
+        if the gap counts loss differently, as `closeness` says: after steps, by importance, or with
+        missing values as values of their own.
         """
         grouped = None if self._evidence is None else self._evidence.grouped
         lost = self.information_loss if self.by_published else self.group_loss
@@ -191,9 +192,17 @@ class ReleaseFigures:
         """How the gap counts loss differently from the published figures, in words."""
         grouped = None if self._evidence is None else self._evidence.grouped
         records = None if grouped is None else grouped.records
-        weighed = " by the importance of keys" if self.recipe.importance else ""
-        gaps = isinstance(records, PublishedPoints) and records.shown.gaps
-        return weighed + (" if a missing value counts as a value of its own" if gaps else "")
+        if grouped is None or not isinstance(records, PublishedPoints):
+            return " by the importance of keys" if self.recipe.importance else ""
+        terms = ""
+        if records.truth is None:
+            terms = " by the importance of keys"
+        elif grouped.partition is not None and not np.isclose(
+            records.truth(grouped.partition),
+            np.nan if self.information_loss is None else self.information_loss,
+        ):
+            terms = " after the steps"
+        return terms + (" if a missing value counts as a value of its own" if records.shown.gaps else "")
 
     @property
     def closeness(self) -> str | None:
