@@ -91,8 +91,9 @@ def square_distances(X: Array, Y: Array) -> Array:
     Not by the expansion with inner products: that loses digits, and equal points would not be at 0.
     """
     out, apart = np.zeros((len(X), len(Y))), np.empty((len(X), len(Y)))
-    for j in range(X.shape[1]):
-        np.subtract(X[:, j, None], Y[None, :, j], out=apart)
+    columns = np.ascontiguousarray(Y.T)  # read once for each row of X
+    for j, column in enumerate(columns):
+        np.subtract(X[:, j, None], column, out=apart)
         np.square(apart, out=apart)
         out += apart
     return out
