@@ -139,16 +139,15 @@ class Points(Records):
             return _nearest(self.points, min(width, len(self) - 1), ctx, 1.0)
         unequal, first, back = np.unique(self.points, axis=0, return_index=True, return_inverse=True)
         kept = distinct and len(unequal) < len(self)  # unequal records have one list for both questions
-        for (known, alike), near in self._near.items():
+        for (known, alike), lists in self._near.items():
             if known >= width and alike == kept:
-                return np.ascontiguousarray(near[:, :width])
+                return np.ascontiguousarray(lists[:, :width])
         if kept and len(unequal) == 1:
             return np.zeros((len(self), 1), np.int64)
-        if kept:
-            near = _nearest(unequal, min(width, len(unequal) - 1), ctx, 0.0)
-            result = None if near is None else np.ascontiguousarray(first[near][back.reshape(-1)])
-        else:
-            result = _nearest(self.points, min(width, len(self) - 1), ctx, 0.0)
+        points = unequal if kept else self.points
+        result = _nearest(points, min(width, len(points) - 1), ctx, 0.0)
+        if result is not None and kept:
+            result = np.ascontiguousarray(first[result][back.reshape(-1)])
         if result is not None and small:
             self._near[width, kept] = result
         return result
