@@ -20,6 +20,11 @@ def groups(X, k):
             yield group, cell_sse(X, group)
 
 
+def meets(cut, group):
+    """Whether a group has enough of the records of a cut to pay its penalty."""
+    return len({*cut.records} & {*group}) >= cut.least
+
+
 def random_partition(rng, n, k):
     """Labels of a random partition into cells of k or more."""
     cells = int(rng.integers(1, n // k + 1))

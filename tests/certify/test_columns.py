@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from certify import oracles
+from certify.test_pricing import random_cut
 from partitioners.points import records
 from processor import After
 from repeats import examples, few, rounds
@@ -18,6 +19,7 @@ from voronym import datasets
 from voronym.certify import lower_bound
 from voronym.certify.columns import columns
 from voronym.certify.costs import Costs
+from voronym.certify.cuts import Cut
 from voronym.certify.exact import by_subsets, exact
 from voronym.certify.master import Master
 from voronym.certify.neighbours import neighbours
@@ -106,7 +108,7 @@ def test_the_bound_is_a_feasible_dual():
         n, k = int(rng.integers(8, 12)), int(rng.integers(2, 4))
         X = rng.normal(size=(n, 2))
         state = State(Costs.plain(X, Context()), k, start(X, k), Context())
-        state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
+        state.master.cut([random_cut(rng, n, k) for _ in range(3)])
         state.master.prices = rng.normal(0.5, 1.0, n)
         state.master.penalties = rng.random(3)
         prices, fines = state.master.prices, state.fined()
@@ -115,7 +117,7 @@ def test_the_bound_is_a_feasible_dual():
         assert state.bound <= (state.center.sum() - fines.sum()) * (1 + 1e-12) + 1e-9
         assert (state.center <= prices).all()
         for group, cost in oracles.groups(X, k):
-            met = [len(set(t) & set(group)) >= 2 for t in state.master.triples]
+            met = [oracles.meets(cut, group) for cut in state.master.cuts]
             allowed = cost * state.scale + fines[met].sum()
             assert state.center[list(group)].sum() <= allowed + 1e-9
         assert state.bound <= by_subsets(X, k, Context()).partition.sse(X) * state.scale
@@ -129,8 +131,8 @@ def test_cuts_are_those_that_the_weights_break():
     master.unbox()
     master.solve(Context())
     assert master.weights == pytest.approx(0.5)
-    assert sorted(master.violated(10)) == [(0, 1, 2), (3, 4, 5)]
-    master.cut([(0, 1, 2)])
+    assert {cut.records: cut.least for cut in master.violated(10)} == {(0, 1, 2): 2, (3, 4, 5): 2}
+    master.cut([Cut((0, 1, 2), 2)])
     assert master.meeting(0).tolist() == [0, 1, 2]
     assert master.rows(np.array([0, 2])).tolist() == [0, 2, 6]
     assert master.rows(np.array([0, 3])).tolist() == [0, 3]

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from certify import oracles
+from certify.test_pricing import random_cut
 from repeats import few
 from voronym.certify import prove
 from voronym.certify.costs import Costs
@@ -112,15 +114,15 @@ def test_prices_hold_for_groups_of_every_size_with_and_without_cuts():
         lost = losses(columns)
         state = State(Costs.of(problem, Context()), k, start, Context())
         if seed % 2:
-            state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
-        fines = rng.random(len(state.master.triples))
+            state.master.cut([random_cut(rng, n, k) for _ in range(3)])
+        fines = rng.random(len(state.master.cuts))
         state.master.prices, state.master.penalties = rng.normal(0.5, 1.0, n), fines
         rounded = state.fined()
         state.bound = -math.inf
         state.price(Context(), budget=int(rng.integers(0, 50)))
         for size in range(k, 2 * k):
             for group in combinations(range(n), size):
-                met = [len({*triple} & {*group}) >= 2 for triple in state.master.triples]
+                met = [oracles.meets(cut, group) for cut in state.master.cuts]
                 cost = lost(group) * state.scale + rounded[met].sum()
                 assert state.center[list(group)].sum() <= cost + 1e-9
 

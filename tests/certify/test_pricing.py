@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from certify import oracles
+from voronym.certify.costs import Costs
+from voronym.certify.cuts import Cut, Fined
 from voronym.certify.exact import distances
-from voronym.certify.pricing import Cuts, Pricer, nearest_table
+from voronym.certify.pricing import ModePricer, Pricer, nearest_table
 from voronym.core.context import Context
 
 
@@ -20,20 +22,27 @@ def cases(count):
         k, d = int(rng.integers(2, n // 2 + 1)), int(rng.integers(1, 4))
         X = rng.normal(size=(n, d)) if number % 2 else rng.integers(0, 3, (n, d)).astype(float)
         prices = rng.normal(0.3, 1.0, n) if number % 3 else np.full(n, 0.5)
-        triples = np.array([rng.permutation(n)[:3] for _ in range(number % 6)], np.int64).reshape(-1, 3)
-        penalties = np.floor(rng.random(len(triples)) * 2**20) / 2**20
-        yield X, k, prices, Cuts(triples, penalties), rng
+        cuts = [random_cut(rng, n, k) for _ in range(number % 6)]
+        penalties = np.floor(rng.random(len(cuts)) * 2**20) / 2**20
+        yield X, k, prices, Fined(cuts, penalties), rng
+
+
+def random_cut(rng, n, k):
+    """Up to 2p - 1 records, and p."""
+    least = int(rng.integers(2, max(k, 2) + 1))
+    size = min(n, int(rng.integers(least, 2 * least)))
+    return Cut(tuple(sorted(rng.permutation(n)[:size].tolist())), least)
+
+
+def fines_of(cuts, group):
+    """The penalties of a group, counted once more."""
+    return sum(fine for cut, fine in zip(cuts.cuts, cuts.penalties, strict=True) if oracles.meets(cut, group))
 
 
 def reduced_costs(X, k, prices, cuts):
     """The reduced cost of every group, by enumeration."""
     for group, cost in oracles.groups(X, k):
-        fines = sum(
-            fine
-            for triple, fine in zip(cuts.triples.tolist(), cuts.penalties, strict=True)
-            if len(set(triple) & set(group)) >= 2
-        )
-        yield group, cost - prices[list(group)].sum() + fines
+        yield group, cost - prices[list(group)].sum() + fines_of(cuts, group)
 
 
 def test_every_group_below_the_limit_is_found():
@@ -95,3 +104,40 @@ def test_no_price_no_group():
     result = pricer_of(distances(np.zeros((6, 1)), Context()), 2)(np.full(6, -1.0), Context())
     assert result.groups == []
     assert (result.lower == 0.0).all()
+
+
+def larger_groups(X, k, prices, cuts):
+    """The larger groups that are found at prices that groups of k allow, after a check of all of them."""
+    D2 = distances(X, Context())
+    pricer = ModePricer(Costs.plain(X, Context()), k, nearest_table(D2, min(2 * k - 1, len(X)), Context()))
+    result = pricer(prices, Context(), limit=1e-9, most=1000, cuts=cuts, larger=True)
+    got = {tuple(group.tolist()) for group in result.groups}
+    innocent = 0
+    for group, cost in reduced_costs(X, k, prices, cuts):
+        if len(group) > k:
+            suspect = cuts.suspects(prices, k, len(group), flat=True)[list(group)].any()
+            innocent += not suspect
+            assert cost >= -1e-9 or (suspect and group in got)
+    return got, innocent
+
+
+def test_larger_groups_without_suspects_cost_no_less_than_their_prices():
+    innocent = 0
+    for X, k, signed, cuts, _ in cases(150):
+        prices = np.abs(signed)
+        full = [
+            (cost + fines_of(cuts, group)) / prices[list(group)].sum()
+            for group, cost in oracles.groups(X, k)
+            if len(group) == k
+        ]
+        innocent += larger_groups(X, k, prices * min(full), cuts)[1]
+    assert innocent > 100
+
+
+@pytest.mark.parametrize("penalty", [0.5, 1.5])
+def test_larger_groups_are_found_that_a_penalty_makes_cheap(penalty):
+    """Equal distances: all groups of three cost as much as their prices; if they pay, larger ones save it."""
+    X, k = np.eye(5), 3
+    cuts = Fined([Cut((0, 1, 2, 3, 4), 3)], np.array([penalty]))
+    got, _ = larger_groups(X, k, np.full(5, (2.0 + penalty) / 3.0), cuts)
+    assert bool(got) == (penalty > 1.0)

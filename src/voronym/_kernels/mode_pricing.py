@@ -30,6 +30,8 @@ class Prices(NamedTuple):
     lam: NDArray[np.float64]  # (n,)
     rank: NDArray[np.int64]  # (n,)
     anchors: NDArray[np.int64]  # the records that can be anchors
+    suspect: NDArray[np.bool_]  # (n,) the records of which a group has at least one
+    close: NDArray[np.int64]  # (n, some) the nearest records of each, the nearest first; or none
     halt: NDArray[np.int64]  # (1,) not 0: somebody waits, end soon
 
 
@@ -157,15 +159,16 @@ def choose(prices, choices, depth, anchor, v, need, limit, least):
 @inner
 def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, sets, result):
     """Look for groups among the candidates in the first level; return how many, nodes, and a lower bound."""
-    D2, near, halt, half = prices.D2, prices.near[prices.weights.shape[0]], prices.halt, cuts.half
+    D2, near, halt = prices.D2, prices.near[prices.weights.shape[0]], prices.halt
     cutting = cuts.penalties.shape[0] > 0
     nodes = min(0, m)
     level = min(0, m)
     lower = room
     if cutting:
         join(anchor, 1, cuts)
+        extra = cuts.due if m == 2 else cuts.share
         for t in range(size):
-            work.score[0, t] += half[work.members[0, t]] * (2.0 if m == 2 else 1.0)
+            work.score[0, t] += extra[work.members[0, t]]
     work.chosen[0], work.base[0], work.places[0] = anchor, base, 0
     work.sizes[0] = narrow(work.members[0], work.raw[0], work.score[0], size, m - 1, room - base, work.least)
     while level >= 0:
@@ -199,7 +202,7 @@ def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, set
         start = work.base[level] + raw[t]
         here = min(0, m)
         if cutting:
-            start += 2.0 * half[j]
+            start += cuts.due[j]
             join(j, 1, cuts)
         for q in range(t + 1, size):
             i = members[q]
@@ -209,9 +212,9 @@ def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, set
             next_score[here] = value + still[i] / (2.0 * m)
             here += 1
         if cutting:
-            double = 2.0 if need == 2 else 1.0
+            extra = cuts.due if need == 2 else cuts.share
             for q in range(here):
-                next_score[q] += double * half[next_members[q]]
+                next_score[q] += extra[next_members[q]]
         work.chosen[level + 1], work.base[level + 1], work.places[level + 1] = j, start, 0
         work.sizes[level + 1] = narrow(
             next_members, next_raw, next_score, here, need - 1, room - start, work.least
@@ -222,14 +225,23 @@ def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, set
 
 @inner
 def gather(prices, choices, anchor, m, limit):
-    """Fill the candidates of an anchor: all of lower rank that are not too far; return how many."""
+    """Fill the candidates of an anchor: all of lower rank that are not too far; return how many.
+
+    None if there is no suspect among them.
+    """
     D2, rank, lam, weights, codes = prices.D2, prices.rank, prices.lam, prices.weights, prices.codes
     reach = m * lam[anchor] + limit  # no price is above the anchor's
     mine, still = rank[anchor], prices.near[0, m - 2]
-    size = min(0, m)
-    for j in range(D2.shape[0]):
+    size, width, suspect = min(0, m), prices.close.shape[1], prices.suspect[anchor]
+    listed = width > 0 and 0.5 * D2[anchor, prices.close[anchor, width - 1]] >= reach
+    for t in range(width if listed else D2.shape[0]):
+        j = prices.close[anchor, t] if listed else t
         # SSE(S) >= D2[anchor, j] / 2, and of two categories one is wrong.
-        if rank[j] <= mine or 0.5 * D2[anchor, j] >= reach:
+        if 0.5 * D2[anchor, j] >= reach:
+            if listed:
+                break
+            continue
+        if rank[j] <= mine:
             continue
         cost = 0.5 * D2[anchor, j]
         apart = D2[anchor, j]
@@ -242,7 +254,8 @@ def gather(prices, choices, anchor, m, limit):
             choices.raw[0, size] = apart / m - lam[j]
             choices.score[0, size] = choices.raw[0, size] + still[j] / (2.0 * m)
             size += 1
-    return size
+            suspect |= prices.suspect[j]
+    return size if suspect else min(0, m)
 
 
 @inner

@@ -28,14 +28,18 @@ class Prices(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Triples of records with a penalty on groups that contain two or three of them; and the group so far."""
+    """Sets of records with a penalty on groups that contain more than half of them; and the group so far."""
 
-    triples: NDArray[np.int64]  # (cuts, 3)
     penalties: NDArray[np.float64]  # (cuts,)
+    least: NDArray[np.int64]  # (cuts,) number of its records from which a group pays
+    shares: NDArray[np.float64]  # (cuts,) penalty for each record that may be the last to be counted
+    ends: NDArray[np.int64]  # (cuts + 1,) the records of cut c are members[ends[c]:ends[c + 1]]
+    members: NDArray[np.int64]
     starts: NDArray[np.int64]  # (n + 1,) the cuts of record j are of_record[starts[j]:starts[j + 1]]
     of_record: NDArray[np.int64]
-    counts: NDArray[np.int64]  # (cuts,) how many of the triple the group has
-    half: NDArray[np.float64]  # (n,) half the penalty that a record would bring
+    counts: NDArray[np.int64]  # (cuts,) how many of the records the group has
+    due: NDArray[np.float64]  # (n,) the penalties that a record would bring as the next
+    share: NDArray[np.float64]  # (n,) what a record brings at least if others join, too
 
 
 class Found(NamedTuple):
@@ -80,20 +84,20 @@ def levels(depth: int, n: int) -> Levels:
 
 @kernel
 def join(j, sign, cuts):
-    """Let a record join (sign 1) or leave (sign -1) the group: update how often the cuts are met.
+    """Let a record join (sign 1) or leave (sign -1) the group: update how many of each cut it has.
 
-    ``half[i]`` is half the penalty that i would bring by meeting cuts that the group meets once. Half,
-    because both remaining records of a triple may join, and the penalty is due once: the halves never add to
-    more.
+    Cuts that lack one record count in ``due`` and ``share``. All remaining records of a cut may join, and
+    its penalty is due once: so the shares of all of them add up to no more than the penalty.
     """
     for t in range(cuts.starts[j], cuts.starts[j + 1]):
         cut = cuts.of_record[t]
         before = cuts.counts[cut]
         cuts.counts[cut] = before + sign
         for change, met in ((-1.0, before), (1.0, before + sign)):
-            if met == 1:
-                for q in range(3):
-                    cuts.half[cuts.triples[cut, q]] += change * cuts.penalties[cut] / 2.0
+            if met == cuts.least[cut] - 1:
+                for q in range(cuts.ends[cut], cuts.ends[cut + 1]):
+                    cuts.due[cuts.members[q]] += change * cuts.penalties[cut]
+                    cuts.share[cuts.members[q]] += change * cuts.shares[cut]
 
 
 @kernel
@@ -183,9 +187,9 @@ def begin(prices, cuts, work, anchor, pooled, m, limit, reach):
     work.base[0] = -lam[anchor]
     join(anchor, 1, cuts)
     if cuts.penalties.shape[0] > 0:
-        half = cuts.half
+        extra = cuts.due if m == 2 else cuts.share
         for t in range(size):
-            score[t] += half[members[t]] * (2.0 if m == 2 else 1.0)
+            score[t] += extra[members[t]]
     work.sizes[0] = narrow(members, raw, score, size, m - 1, limit - work.base[0], work.least)
     work.places[0] = 0
 
@@ -193,20 +197,20 @@ def begin(prices, cuts, work, anchor, pooled, m, limit, reach):
 @kernel
 def deepen(prices, cuts, work, level, t, m, room):
     """Add candidate ``t`` of a level to the group, and fill the next level with the candidates after it."""
-    D2, near, half = prices.D2, prices.near, cuts.half
+    D2, near = prices.D2, prices.near
     members, raw = work.members[level], work.raw[level]
     next_members, next_raw, next_score = work.members[level + 1], work.raw[level + 1], work.score[level + 1]
     need = m - 1 - level
     j = members[t]
-    start = work.base[level] + raw[t] + 2.0 * half[j]
+    start = work.base[level] + raw[t] + cuts.due[j]
     join(j, 1, cuts)
-    double = 2.0 if need == 2 else 1.0
+    extra = cuts.due if need == 2 else cuts.share
     size = 0
     for q in range(t + 1, work.sizes[level]):
         i = members[q]
         next_members[size] = i
         next_raw[size] = raw[q] + D2[j, i] / m
-        next_score[size] = next_raw[size] + near[i, need - 2] / (2.0 * m) + double * half[i]
+        next_score[size] = next_raw[size] + near[i, need - 2] / (2.0 * m) + extra[i]
         size += 1
     work.chosen[level + 1] = j
     work.base[level + 1] = start

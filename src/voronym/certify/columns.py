@@ -10,7 +10,7 @@ from voronym.certify.centres import DIMENSIONS, LEAST, TOLERANCE, CentrePricer
 from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
-from voronym.certify.relax import approach, guess, relax
+from voronym.certify.relax import CONVERGED, approach, guess, relax
 from voronym.certify.state import LEAP, Enough, State
 from voronym.core.context import Context
 from voronym.errors import Unfinished
@@ -26,9 +26,11 @@ REGION = 400
 POOL = 3000
 """Number of groups in the first integer problem over the whole table."""
 
-CUTS, AT_ONCE = 150, 400
-"""Largest number of cuts per round; the second is for a proof of a few seconds, with few rounds."""
+CUTS = 400
+"""Largest number of cuts per round."""
 
+LOOSE = 0.05
+"""Share of the gap that may be left between the relaxation and its proof before there are new cuts."""
 
 PROOF = 0.75
 """Share of the time after which work on the bound stops, so that partitions can be searched."""
@@ -172,10 +174,10 @@ def tighten(state: State, ctx: Context) -> None:
         return
     while not ctx.over and not state.closed:
         before = state.bound
-        triples = state.master.violated(CUTS if state.enough is None else AT_ONCE)
-        if not triples:
+        cuts = state.master.violated(CUTS)
+        if not cuts:
             return
-        state.master.cut(triples)
-        relax(state, ctx)
+        state.master.cut(cuts)
+        relax(state, ctx, enough=max(CONVERGED, LOOSE * (1.0 - state.bound / state.upper)))
         if state.bound - before < 1e-5 * state.bound:
             return

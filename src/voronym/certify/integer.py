@@ -64,7 +64,7 @@ def choose(
     place = np.full(state.n, -1, np.int64)
     place[records] = np.arange(len(records))
     rows = [state.master.rows(group) if whole else place[group] for group in groups]
-    height = len(records) + (len(state.master.triples) if whole else 0)
+    height = len(records) + (len(state.master.cuts) if whole else 0)
     low = np.where(np.arange(height) < len(records), 1.0, -np.inf)
     programme = Programme(
         low, np.ones(height), presolve="on", solver="choose", mip_rel_gap=0.0, mip_abs_gap=1e-9
@@ -89,7 +89,7 @@ def regions(state: State, ctx: Context, *, size: int) -> bool:
     tired: dict[int, int] = {}
     while not ctx.over and failures < TIRED and not state.closed:
         cells = [np.sort(cell) for cell in state.partition.cells()]
-        worth, twice = _worth(state, cells)
+        worth, meeting = _worth(state, cells)
         draw = np.maximum(worth, 0.0) / (1.0 + np.array([tired.get(int(cell[0]), 0) for cell in cells])) ** 2
         if draw.sum() <= 0.0:
             return False
@@ -97,7 +97,7 @@ def regions(state: State, ctx: Context, *, size: int) -> bool:
         tired[int(first[0])] = tired.get(int(first[0]), 0) + 1
         inside = _around(state, first, size)
         old = [cells[label] for label in inside]
-        result = _likely(state, ctx, inside, np.sort(np.concatenate(old)), worth, twice)[: 5 * size]
+        result = _likely(state, ctx, inside, np.sort(np.concatenate(old)), worth, meeting)[: 5 * size]
         taken, _ = choose(state, old, result, np.sort(np.concatenate(old)), ctx.limited(5.0))
         state.tell()
         rest = [cells[label] for label in range(len(cells)) if label not in inside]
@@ -110,13 +110,15 @@ def regions(state: State, ctx: Context, *, size: int) -> bool:
 
 
 def _worth(state: State, cells: list[Integers]) -> tuple[NDArray[np.float64], Integers]:
-    """Return the reduced costs of the best partition's groups, and the group that meets each cut twice."""
+    """Return the reduced costs of the best partition's groups, and the group that meets each cut, or -1."""
     worth = np.array([state.costs.group(cell) - state.center[cell].sum() for cell in cells])
-    labels = state.partition.labels[np.array(state.master.triples, np.int64).reshape(-1, 3)]
-    a, b, c = labels.T if len(labels) else np.empty((3, 0), np.int64)
-    twice = np.where((a == b) | (a == c), a, np.where(b == c, b, -1))
-    np.add.at(worth, twice[twice >= 0], state.padded()[twice >= 0])
-    return worth, twice
+    meeting = np.full(len(state.master.cuts), -1)
+    for place, cut in enumerate(state.master.cuts):
+        counts = np.bincount(state.partition.labels[list(cut.records)])
+        if counts.max() >= cut.least:
+            meeting[place] = counts.argmax()
+    np.add.at(worth, meeting[meeting >= 0], state.padded()[meeting >= 0])
+    return worth, meeting
 
 
 def _around(state: State, first: Integers, size: int) -> list[int]:
@@ -137,14 +139,14 @@ def _likely(
     inside: list[int],
     records: Integers,
     worth: NDArray[np.float64],
-    twice: Integers,
+    meeting: Integers,
 ) -> list[Integers]:
     """Return groups within a region that a better partition could contain, the likeliest first."""
     fines = state.padded()
-    triples = np.array(state.master.triples, np.int64).reshape(-1, 3)
     free = np.zeros(state.n, bool)
     free[records] = True
-    open_fines = fines[(free[triples].sum(axis=1) >= 2) & ~np.isin(twice, inside)].sum()
+    open_cuts = [free[list(cut.records)].sum() >= cut.least for cut in state.master.cuts]
+    open_fines = fines[np.array(open_cuts, bool) & ~np.isin(meeting, inside)].sum()
     limit = float(worth[inside].sum() + open_fines) * (1.0 + 1e-9)
     prices = np.where(free, state.center, -1e15)
     priced = state.pricer(

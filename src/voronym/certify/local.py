@@ -13,7 +13,9 @@ from voronym._kernels import local as kernels
 from voronym._kernels import pricing
 from voronym._kernels.tree import sortable
 from voronym.certify.bound import UNIT, Bound, percent, shave
+from voronym.certify.cuts import NONE
 from voronym.certify.ladder import spread
+from voronym.certify.pricing import cuts_of, without_group
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
@@ -157,7 +159,4 @@ def _room(size: int, k: int) -> tuple[kernels.Room, pricing.Prices, pricing.Cuts
     )
     nobody = np.empty(0, np.int64)
     local = pricing.Prices(room.D2, room.near, room.prices, nobody, nobody, np.zeros(1, np.int64))
-    cuts = pricing.Cuts(
-        np.empty((0, 3), np.int64), np.empty(0), np.zeros(size + 1, np.int64), nobody, nobody, np.zeros(size)
-    )
-    return room, local, cuts
+    return room, local, without_group(cuts_of(NONE, size), size)

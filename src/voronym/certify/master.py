@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.certify.cuts import Cut, majorities, triples, worst
 from voronym.core.context import Context
 from voronym.core.linear import Programme
 
@@ -18,15 +18,15 @@ Integers = NDArray[np.int64]
 class Master:
     """Minimise ``sum_S cost(S) x_S`` so that each record is in groups of total weight 1, x >= 0.
 
-    Groups are added to a live model, so the simplex method continues from its last basis. Cuts (subset
-    rows) are rows ``sum of x_S over groups with two or three of a triple <= 1``.
+    Groups are added to a live model, so the simplex method continues from its last basis. Cuts are rows
+    ``sum of x_S over groups with more than half of some records <= 1``.
     """
 
     def __init__(self, cost: Callable[[Integers], float], n: int) -> None:
         self.cost, self.n = cost, n
         self.groups: list[Integers] = []
         self.costs: list[float] = []
-        self.triples: list[tuple[int, int, int]] = []
+        self.cuts: list[Cut] = []
         self._index: dict[bytes, int] = {}
         self._of_record: dict[int, list[int]] = {}
         self._having: list[list[int]] = [[] for _ in range(n)]
@@ -61,59 +61,38 @@ class Master:
         return len(new)
 
     def rows(self, group: Integers) -> Integers:
-        """Return the rows of a group: its records, and the cuts of which it has at least two records."""
+        """Return the rows of a group: its records, and the cuts that it meets."""
         met: dict[int, int] = {}
         for i in group.tolist():
             for cut in self._of_record.get(i, ()):
                 met[cut] = met.get(cut, 0) + 1
-        cuts = [self.n + cut for cut, count in met.items() if count >= 2]
+        cuts = [self.n + cut for cut, count in met.items() if count >= self.cuts[cut].least]
         return np.concatenate([group, np.array(sorted(cuts), np.int64)])
 
     def meeting(self, cut: int) -> Integers:
-        """Return the groups that have two or three records of a cut's triple."""
+        """Return the groups that meet a cut."""
         counts: dict[int, int] = {}
-        for i in self.triples[cut]:
+        for i in self.cuts[cut].records:
             for s in self._having[i]:
                 counts[s] = counts.get(s, 0) + 1
-        return np.array(sorted(s for s, count in counts.items() if count >= 2), np.int64)
+        least = self.cuts[cut].least
+        return np.array(sorted(s for s, count in counts.items() if count >= least), np.int64)
 
-    def cut(self, triples: Sequence[tuple[int, int, int]]) -> None:
-        """Add subset-row cuts."""
-        for triple in triples:
-            number = len(self.triples)
-            self.triples.append(triple)
-            for i in triple:
+    def cut(self, cuts: Iterable[Cut]) -> None:
+        """Add cuts."""
+        for cut in cuts:
+            number = len(self.cuts)
+            self.cuts.append(cut)
+            for i in cut.records:
                 self._of_record.setdefault(i, []).append(number)
             self.programme.add_row(1.0, self.meeting(number) + 2 * self.n)
 
-    def violated(self, most: int, *, least: float = 0.02) -> list[tuple[int, int, int]]:
-        """Return up to ``most`` triples whose cut the weights violate, the worst first.
-
-        Let y be the weight of the groups with both records of a pair, and z of the groups with all
-        three. The groups with two or more of a triple weigh ``y_ij + y_ih + y_jh - 2 z``. If that
-        exceeds 1, all three y are positive, because the groups with one record weigh 1 together. So
-        only triangles in the graph of y are tried.
-        """
-        pairs: dict[tuple[int, int], float] = {}
-        trios: dict[tuple[int, int, int], float] = {}
-        partners: dict[int, set[int]] = {}
-        for s in np.flatnonzero((self.weights > 1e-6) & (self.weights < 1.0 - 1e-6)):
-            weight, group = float(self.weights[s]), self.groups[s].tolist()
-            for pair in combinations(group, 2):
-                pairs[pair] = pairs.get(pair, 0.0) + weight
-            for trio in combinations(group, 3):
-                trios[trio] = trios.get(trio, 0.0) + weight
-        for i, j in pairs:
-            partners.setdefault(i, set()).add(j)
-        known = set(self.triples)
-        result = []
-        for (i, j), weight in pairs.items():
-            for h in partners[i] & partners.get(j, set()):
-                total = weight + pairs[i, h] + pairs[j, h] - 2.0 * trios.get((i, j, h), 0.0)
-                if total > 1.0 + least and (i, j, h) not in known:
-                    result.append((total, (i, j, h)))
-        result.sort(key=lambda item: (-round(item[0], 9), item[1]))
-        return [triple for _, triple in result[:most]]
+    def violated(self, most: int) -> list[Cut]:
+        """Return up to ``most`` new cuts that the weights break, the worst first."""
+        parts = np.flatnonzero((self.weights > 1e-6) & (self.weights < 1.0 - 1e-6))
+        groups, weights = [self.groups[s] for s in parts], self.weights[parts]
+        cuts = worst(majorities(groups, weights, self.n), self.cuts, most)
+        return cuts + worst(triples(groups, weights), self.cuts, most - len(cuts))
 
     def fix(self, groups: Integers) -> None:
         """Give groups a weight of 1 at least."""

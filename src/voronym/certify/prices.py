@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from voronym.certify.bound import UNIT
 from voronym.certify.centres import CentrePricer
 from voronym.certify.costs import Costs
+from voronym.certify.cuts import Fined
 from voronym.certify.master import Master
-from voronym.certify.pricing import Cuts, ModePricer, Priced, Pricer
+from voronym.certify.pricing import ModePricer, Priced, Pricer
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
@@ -100,16 +101,23 @@ class Prices:
         self.master.add(priced.groups)
         self.tell()
 
-    def cuts(self, penalties: Floats) -> Cuts:
+    def cuts(self, penalties: Floats) -> Fined:
         """Return the master's cuts with these penalties."""
-        return Cuts(np.array(self.master.triples, np.int64).reshape(-1, 3), penalties)
+        return Fined(self.master.cuts, penalties)
 
     def padded(self) -> Floats:
         """Return the penalties of the best proof, 0 for the cuts that came later."""
-        return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
+        return np.pad(self.fines, (0, len(self.master.cuts) - len(self.fines)))
 
     def price(
-        self, ctx: Context, *, budget: int, share: float = 0.0, most: int = 3, limit: float = -1e-7
+        self,
+        ctx: Context,
+        *,
+        budget: int,
+        share: float = 0.0,
+        most: int = 3,
+        limit: float = -1e-7,
+        rough: bool = False,
     ) -> Priced:
         """Price groups by the master's prices; prove the resulting bound.
 
@@ -117,32 +125,37 @@ class Prices:
 
         Without cuts, only groups of k matter. The k-subsets T of a group S of m cost on average at
         most ``k/m`` of the cost of S, because they could publish what S does; their prices are on
-        average ``k/m`` of those of S. So if no T costs less than its prices, neither does S.
+        average ``k/m`` of those of S. So if no T costs less than its prices, neither does S. With cuts,
+        that is so for most larger groups, too (`Fined.suspects`); the others are priced at prices that
+        are valid for groups of k.
+
+        A ``rough`` pricing finds groups of k and proves nothing if there are cuts.
         """
         prices = share * self.center + (1.0 - share) * self.master.prices
         fines = self.fined(share)
-        if self.centres is not None and not len(fines):
-            priced = self.centres(prices, ctx, tell=self.tell)
-        else:
-            priced = self.quick(
-                prices,
-                ctx,
-                budget=budget,
-                most=most,
-                limit=limit,
-                cuts=self.cuts(fines),
-                largest=self.pricer.largest if len(fines) else self.k,
-                tell=self.tell,
-            )
-        falls = priced.falls(self.k, apart=not len(fines))
-        self.prove(prices, falls, fines, None if len(fines) else priced.unseen)
+        free, fined = not fines.any(), self.cuts(fines)
+        price = partial(
+            self.quick, ctx=ctx, budget=budget, most=most, limit=limit, cuts=fined, tell=self.tell
+        )
+        priced = (
+            self.centres(prices, ctx, tell=self.tell) if self.centres is not None and free else price(prices)
+        )
         self.nodes = max(self.nodes, priced.nodes)
+        if free:
+            apart = not self.fines.any()  # the best prices so far are valid without penalties
+            self.prove(prices, priced.falls(self.k, apart=apart), fines, priced.unseen if apart else None)
+        elif not rough:
+            falls = priced.falls(self.k, apart=False)
+            larger = price(prices - falls, larger=True)
+            self.prove(prices, falls + larger.falls(self.k, apart=False), fines)
+            return priced.with_groups(larger)
         return priced
 
     def fined(self, share: float = 0.0) -> Floats:
         """Return the master's penalties, mixed with a share of those of the best proof.
 
-        They are rounded to multiples of 2^-20, so their sums are exact in any order.
+        They are rounded to multiples of 2^-20, so their sums are exact in any order; not down, so that the
+        master's groups still cost no less than their prices.
         """
         fines = share * self.padded() + (1.0 - share) * self.master.penalties
-        return np.floor(fines * 2.0**20) / 2.0**20
+        return np.ceil(fines * 2.0**20 - 0.05) / 2.0**20

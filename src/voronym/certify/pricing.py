@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +12,15 @@ from numpy.typing import NDArray
 from voronym._kernels import mode_pricing as modes
 from voronym._kernels import pricing as kernels
 from voronym.certify.costs import Costs
+from voronym.certify.cuts import NONE, Fined
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Cuts:
-    """Subset-row cuts: triples of records, each with a penalty on groups that have two or three of them."""
-
-    triples: Integers
-    penalties: Floats
-
-    @staticmethod
-    def none() -> Cuts:
-        """Return no cuts."""
-        return Cuts(np.empty((0, 3), np.int64), np.empty(0))
+CLOSE = 512
+"""Number of nearest records that are listed."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,19 @@ class Priced:
     complete: bool
     all_found: bool
     members: bool = False
+
+    def with_groups(self, other: Priced) -> Priced:
+        """Return this pricing of groups of k with another one of larger groups."""
+        return Priced(
+            [*self.groups, *other.groups],
+            np.concatenate([self.costs, other.costs]),
+            np.minimum(self.lower, other.lower),
+            np.minimum(self.cheapest, other.cheapest),
+            self.unseen | other.unseen,
+            self.nodes + other.nodes,
+            self.complete and other.complete,
+            self.all_found and other.all_found,
+        )
 
     def falls(self, k: int, *, apart: bool = True) -> Floats:
         """Return by how much each price must fall so that groups of k or more cost no less than theirs.
@@ -142,7 +148,7 @@ class Pricer:
         limit: float = 0.0,
         budget: int = 10**15,
         most: int = 1,
-        cuts: Cuts | None = None,
+        cuts: Fined = NONE,
         largest: int | None = None,
         tell: Callable[[], None] | None = None,
     ) -> Priced:
@@ -160,7 +166,7 @@ class Pricer:
             Largest number of nodes for an anchor and a size; lower bounds stay valid if it ends a search.
         most : int
             Groups to keep for each anchor and size.
-        cuts : Cuts, optional
+        cuts : Fined, optional
             Penalties on groups.
         largest : int, optional
             Largest size of a group; 2k - 1 by default.
@@ -184,14 +190,14 @@ class Pricer:
             np.full((count, kinds), limit),
             np.zeros((count, kinds), np.int64),
         )
-        having = cuts_of(Cuts.none() if cuts is None else cuts, n)
+        having = cuts_of(cuts, n)
         step = max(1, min(64, count // (4 * ctx.threads) + 1, 20_000 // max(1, budget)))
 
         def work(first: int) -> None:
             if ctx.over:
                 halt[0] = 1
-            last, fresh = min(first + step, count), levels_of(having, largest, n)
-            kernels.price(table, *fresh, out, first, last, limit, budget)
+            last, room = min(first + step, count), kernels.levels(largest, n)
+            kernels.price(table, without_group(having, n), room, out, first, last, limit, budget)
 
         def wait() -> None:
             if ctx.over:
@@ -242,6 +248,18 @@ class ModePricer:
         self.undecided = undecided_tables(costs, self.pairs, min(2 * k - 1, self.n), ctx or Context())
         self.categories = int(costs.codes.max(initial=-1)) + 1
 
+    @cached_property
+    def close(self) -> Integers:
+        """The nearest records of each; they pay where there are cuts, and so many sizes to price."""
+        n, width = self.n, min(CLOSE, self.n)
+        result = np.empty((n, width), np.int64)
+        for start in range(0, n, 256):
+            rows = self.costs.D2[start : start + 256]
+            nearest = np.argpartition(rows, width - 1, axis=1)[:, :width]
+            order = np.argsort(np.take_along_axis(rows, nearest, axis=1), axis=1, kind="stable")
+            result[start : start + 256] = np.take_along_axis(nearest, order, axis=1)
+        return result
+
     def __call__(
         self,
         prices: Floats,
@@ -250,27 +268,26 @@ class ModePricer:
         limit: float = 0.0,
         budget: int = 10**15,
         most: int = 1,
-        cuts: Cuts | None = None,
-        largest: int | None = None,
+        cuts: Fined = NONE,
+        larger: bool = False,
         tell: Callable[[], None] | None = None,
     ) -> Priced:
-        """Find groups of reduced cost below ``limit``; see `Pricer`. ``largest`` defaults to k."""
-        having = cuts_of(Cuts.none() if cuts is None else cuts, self.n)
+        """Find groups of reduced cost below ``limit``; see `Pricer`.
+
+        These are groups of k; or ``larger`` ones, at prices that are valid for groups of k.
+        """
+        having = cuts_of(cuts, self.n)
         order = np.argsort(-prices, kind="stable")
         rank = np.empty(self.n, np.int64)
         rank[order] = np.arange(self.n)
-        sizes = range(self.k, (self.k if largest is None else largest) + 1)
-        every = [self._of_size(m, prices, order, rank, having, ctx, limit, budget, most, tell) for m in sizes]
-        return Priced(
-            [group for item in every for group in item.groups],
-            np.concatenate([entry.costs for entry in every]),
-            np.minimum.reduce([element.lower for element in every]),
-            np.minimum.reduce([group.cheapest for group in every]),
-            np.logical_or.reduce([part.unseen for part in every]),
-            sum(member.nodes for member in every),
-            all(result.complete for result in every),
-            all(result.all_found for result in every),
-        )
+        every: list[Priced] = []
+        for m in range(self.k + 1, min(2 * self.k, self.n + 1)) if larger else (self.k,):
+            suspect = cuts.suspects(prices, self.k, m, flat=not len(self.costs.weights))
+            if suspect.any() or not every:
+                every.append(
+                    self._of_size(m, prices, order, rank, suspect, having, ctx, limit, budget, most, tell)
+                )
+        return reduce(Priced.with_groups, every)
 
     def _of_size(
         self,
@@ -278,6 +295,7 @@ class ModePricer:
         prices: Floats,
         order: Integers,
         rank: Integers,
+        suspect: NDArray[np.bool_],
         having: kernels.Cuts,
         ctx: Context,
         limit: float,
@@ -292,7 +310,17 @@ class ModePricer:
         halt = np.zeros(1, np.int64)
         near = np.concatenate([self.undecided[:, :m], self.near[:, :m].T[None]])
         table = modes.Prices(
-            costs.D2, near, costs.codes, costs.weights, self.pairs, prices, rank, anchors, halt
+            costs.D2,
+            near,
+            costs.codes,
+            costs.weights,
+            self.pairs,
+            prices,
+            rank,
+            anchors,
+            suspect,
+            self.close if len(having.penalties) else np.empty((n, 0), np.int64),
+            halt,
         )
         out = modes.Found(
             np.empty((count, most)),
@@ -301,14 +329,15 @@ class ModePricer:
             np.full(count, limit),
             np.zeros(count, np.int64),
         )
-        step = max(1, min(64, count // (4 * ctx.threads) + 1, 20_000 // max(1, budget)))
+        piece = 512 if m > self.k else min(64, 20_000 // max(1, budget))  # most larger groups end at once
+        step = max(1, min(piece, count // (4 * ctx.threads) + 1))
 
         def work(first: int) -> None:
             if ctx.over:
                 halt[0] = 1
             room = modes.scratch(len(costs.weights), self.categories, m, n)
-            own = having._replace(counts=np.zeros(len(having.penalties), np.int64), half=np.zeros(n))
-            modes.price(table, own, *room, out, first, min(first + step, count), limit, budget)
+            own, last = without_group(having, n), min(first + step, count)
+            modes.price(table, own, *room, out, first, last, limit, budget)
 
         def wait() -> None:
             if ctx.over:
@@ -345,16 +374,31 @@ def _least(n: int, anchors: Integers, costs: Floats) -> Floats:
     return least
 
 
-def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:
-    """Return the cuts, and the list of cuts of each record; each thread adds its own group."""
+def cuts_of(fined: Fined, n: int) -> kernels.Cuts:
+    """Return the cuts with a penalty, and the list of cuts of each record; each thread adds its own group.
+
+    Shares are rounded down to multiples of 2^-30, so that their sums are exact in any order.
+    """
+    fined = fined.effective()
+    sizes = np.array([len(cut.records) for cut in fined.cuts], np.int64)
+    least = np.array([cut.least for cut in fined.cuts], np.int64)
+    members = np.array([record for cut in fined.cuts for record in cut.records], np.int64)
     starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(cuts.triples.ravel(), minlength=n), out=starts[1:])
-    of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
-    penalties = np.ascontiguousarray(cuts.penalties)
-    return kernels.Cuts(cuts.triples, penalties, starts, of_record, np.empty(0, np.int64), np.empty(0))
+    np.cumsum(np.bincount(members, minlength=n), out=starts[1:])
+    return kernels.Cuts(
+        np.ascontiguousarray(fined.penalties),
+        least,
+        np.floor(fined.penalties / np.maximum(1, sizes - least + 1) * 2.0**30) / 2.0**30,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        members,
+        starts,
+        np.repeat(np.arange(len(sizes)), sizes)[np.argsort(members, kind="stable")],
+        np.empty(0, np.int64),
+        np.empty(0),
+        np.empty(0),
+    )
 
 
-def levels_of(cuts: kernels.Cuts, depth: int, n: int) -> tuple[kernels.Cuts, kernels.Levels]:
-    """Return the cuts with an empty group, and scratch memory, for one block of anchors."""
-    empty = cuts._replace(counts=np.zeros(len(cuts.penalties), np.int64), half=np.zeros(n))
-    return empty, kernels.levels(depth, n)
+def without_group(cuts: kernels.Cuts, n: int) -> kernels.Cuts:
+    """Return the cuts with room for the group of one thread, which is empty."""
+    return cuts._replace(counts=np.zeros(len(cuts.penalties), np.int64), due=np.zeros(n), share=np.zeros(n))

@@ -11,8 +11,10 @@ from voronym.certify.prices import Prices
 from voronym.core.clock import now
 from voronym.core.context import Context
 
-WIDTH = 0.15
-"""Half width of the box around the best feasible prices, as a share of them."""
+WIDTH, WIDE = 0.15, 0.4
+"""Half width of the box around the best feasible prices, as a share of them; the second with cuts, where
+prices change more.
+"""
 
 SOLVED, WIDER = 0.003, 2.0
 """Relative gap at which the problem inside the box counts as solved, and the factor that then widens the box.
@@ -24,6 +26,9 @@ SLOW, HALF = 20, 0.5
 
 BUDGET = 1000
 """Nodes per anchor at first; a search that ends at this limit finds groups, but proves little."""
+
+ROUGHLY, MANY = 100, 0.02
+"""Nodes per anchor of a rough pricing, and the number of new groups per record that calls for one."""
 
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""
@@ -58,13 +63,19 @@ def relax(
     Every pricing proves a bound, so the best so far is valid whenever this stops.
     """
     master = state.master
-    width, smooth = WIDTH, HALF
+    cutting = bool(master.cuts)
+    width, smooth, rough = (WIDE, 0.0, True) if cutting else (WIDTH, HALF, False)
     master.box(state.center, width)
     while not ctx.over and not state.closed:
         master.solve(ctx, state.tell)
         before, slow = state.bound, smooth > 0.01 and (brief or state.nodes > SLOW * state.n)
+        if rough:
+            new = master.add(state.price(ctx, budget=ROUGHLY, rough=True).groups)
+            rough = new > MANY * state.n
+            continue
         priced = state.price(ctx, budget=budget, share=smooth if slow else 0.0)
         new = master.add(priced.groups)
+        rough = cutting and new > MANY * state.n
         state.tell()
         inside = master.artificial <= 1e-9
         if inside and master.objective - state.bound <= enough * abs(master.objective):
