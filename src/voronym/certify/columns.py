@@ -29,8 +29,10 @@ POOL = 3000
 CUTS = 400
 """Largest number of cuts per round."""
 
-LOOSE = 0.05
-"""Share of the gap that may be left between the relaxation and its proof before there are new cuts."""
+LOOSE, RAISED = 0.05, 1e-5
+"""Share of the gap that may be left between the relaxation and its proof before there are new cuts; and the
+share by which cuts must raise the bound to be followed by others.
+"""
 
 PROOF = 0.75
 """Share of the time after which work on the bound stops, so that partitions can be searched."""
@@ -65,8 +67,8 @@ def columns(
     (or the least loss as published, if groups publish modes). In the relaxation, groups may be taken in
     part. Prices of the records prove a bound, their sum, if no group costs less than its records' prices.
     Groups that cost less are found exactly, by branch and bound, and added until there are none.
-    Subset-row cuts then exclude fractional solutions: the groups with two or three of some three records
-    have a total weight of at most 1. Dives and the integer problem over the likeliest groups give
+    Cuts then exclude fractional solutions: the groups with more than half of some records have a total
+    weight of at most 1. Dives and the integer problem over the likeliest groups give
     partitions. If these groups are all that a better partition could use, the result is the optimum.
 
     Guarantee: the bound is valid whenever the work stops, by the deadline or by a request to finish.
@@ -178,6 +180,9 @@ def tighten(state: State, ctx: Context) -> None:
         if not cuts:
             return
         state.master.cut(cuts)
-        relax(state, ctx, enough=max(CONVERGED, LOOSE * (1.0 - state.bound / state.upper)))
-        if state.bound - before < 1e-5 * state.bound:
+        for enough in (max(CONVERGED, LOOSE * (1.0 - state.bound / state.upper)), CONVERGED):
+            relax(state, ctx, enough=enough)
+            if state.bound - before >= RAISED * state.bound:
+                break
+        else:
             return

@@ -250,7 +250,7 @@ class ModePricer:
 
     @cached_property
     def close(self) -> Integers:
-        """The nearest records of each; they pay where there are cuts, and so many sizes to price."""
+        """The nearest records of each; they pay with cuts, which call for more sizes."""
         n, width = self.n, min(CLOSE, self.n)
         result = np.empty((n, width), np.int64)
         for start in range(0, n, 256):
