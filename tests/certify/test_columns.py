@@ -123,6 +123,30 @@ def test_the_bound_is_a_feasible_dual():
         assert state.bound <= by_subsets(X, k, Context()).partition.sse(X) * state.scale
 
 
+def test_proofs_of_little_worth_change_how_long_it_takes_but_not_the_bound(monkeypatch):
+    from voronym.certify import relax
+    from voronym.certify.state import State
+
+    rng, X, k = np.random.default_rng(3), datasets.gaussian(60, 2, seed=4), 4
+    problem, results, cuts = Problem.of(X, k), [], [random_cut(rng, 60, k) for _ in range(10)]
+    for worth in (0.0, 0.5):
+        monkeypatch.setattr(relax, "WORTH", worth)
+        state = State(Costs.of(problem, Context()), k, start(X, k), Context())
+        relax.relax(state, Context())
+        state.master.cut([*state.master.violated(100), *cuts])
+        before = state.bound
+        assert relax.relax(state, Context())
+        assert state.bound > before * (1 + 1e-6)
+        results.append(state.bound)
+    assert results[1] == pytest.approx(results[0], rel=1e-5)
+    state.master.penalties = np.zeros(len(state.master.cuts))
+    state.master.penalties[0] = 1.0
+    state.master.prices = 1.1 * state.center
+    before = state.bound
+    assert state.price(Context(), budget=10**6, worth=1e6).groups
+    assert state.bound == before
+
+
 def test_cuts_are_those_that_the_weights_break():
     """Four groups of a 5-cycle at one half: every partition has at most two of them."""
     X = np.random.default_rng(0).normal(size=(6, 2))

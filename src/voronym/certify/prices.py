@@ -118,6 +118,7 @@ class Prices:
         most: int = 3,
         limit: float = -1e-7,
         rough: bool = False,
+        worth: float = 0.0,
     ) -> Priced:
         """Price groups by the master's prices; prove the resulting bound.
 
@@ -129,7 +130,9 @@ class Prices:
         that is so for most larger groups, too (`Fined.suspects`); the others are priced at prices that
         are valid for groups of k.
 
-        A ``rough`` pricing finds groups of k and proves nothing if there are cuts.
+        A ``rough`` pricing finds groups of k and proves nothing if there are cuts. With cuts, a proof needs
+        all larger sizes, which take most of the time. So it is left out, too, if groups of k already show
+        that it would close less than the share ``worth`` of the gap to the master's objective.
         """
         prices = share * self.center + (1.0 - share) * self.master.prices
         fines = self.fined(share)
@@ -146,6 +149,9 @@ class Prices:
             self.prove(prices, priced.falls(self.k, apart=apart), fines, priced.unseen if apart else None)
         elif not rough:
             falls = priced.falls(self.k, apart=False)
+            hoped = math.fsum(prices - falls) - math.fsum(fines)
+            if priced.groups and hoped - self.bound < worth * (self.master.objective - self.bound):
+                return priced
             larger = price(prices - falls, larger=True)
             self.prove(prices, falls + larger.falls(self.k, apart=False), fines)
             return priced.with_groups(larger)

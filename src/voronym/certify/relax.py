@@ -30,6 +30,9 @@ BUDGET = 1000
 ROUGHLY, MANY = 100, 0.02
 """Nodes per anchor of a rough pricing, and the number of new groups per record that calls for one."""
 
+WORTH = 0.5
+"""Share of the gap between the restricted problem and the bound that a proof with cuts should close."""
+
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""
 
@@ -64,7 +67,7 @@ def relax(
     """
     master = state.master
     cutting = bool(master.cuts)
-    width, smooth, rough = (WIDE, 0.0, True) if cutting else (WIDTH, HALF, False)
+    width, smooth, rough, worth = (WIDE, 0.0, True, WORTH) if cutting else (WIDTH, HALF, False, 0.0)
     master.box(state.center, width)
     while not ctx.over and not state.closed:
         master.solve(ctx, state.tell)
@@ -73,9 +76,12 @@ def relax(
             new = master.add(state.price(ctx, budget=ROUGHLY, rough=True).groups)
             rough = new > MANY * state.n
             continue
-        priced = state.price(ctx, budget=budget, share=smooth if slow else 0.0)
+        priced = state.price(ctx, budget=budget, share=smooth if slow else 0.0, worth=worth)
         new = master.add(priced.groups)
-        rough = cutting and new > MANY * state.n
+        if new == 0 and worth > 0.0 and state.bound <= before and priced.groups:
+            worth = 0.0  # no group of k is new: only a proof can show what is lacking
+            continue
+        rough, worth = cutting and new > MANY * state.n, WORTH if cutting else 0.0
         state.tell()
         inside = master.artificial <= 1e-9
         if inside and master.objective - state.bound <= enough * abs(master.objective):
