@@ -117,7 +117,7 @@ def move_logged(cells, i, q):
     move(cells, i, q)
 
 
-@inner
+@inner(inline=True)
 def take_back(model, cells, seen, stamp):
     """Undo the moves in the log, and refresh the cells that they touched.
 
@@ -184,7 +184,7 @@ def change(model: Any, cells: Cells, p: int, out: int, new: int, limit: float) -
     raise NotImplementedError
 
 
-@operation
+@operation(inline=True)
 def update(model, cells, p, out, new):
     """Tell the model that ``out`` has left cell p and ``new`` has joined it; -1 is nobody.
 

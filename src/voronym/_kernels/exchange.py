@@ -119,7 +119,7 @@ def give_up(model, cells, search):
         next_one(search)
 
 
-@inner
+@inner(inline=True)
 def best_for(model, cells, search, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1).
 
