@@ -134,7 +134,7 @@ def anonymize(
     if json:
         common.emit({**figures, "written": _on_disk(receipt)})
     else:
-        show(release, receipt, outputs.others)
+        show(release, receipt, outputs.others, progress=progress)
 
 
 def plan(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voronym.cli import common
+from voronym.cli import common, signals
 from voronym.core.percent import percent
 from voronym.errors import worded
 
@@ -20,15 +20,13 @@ Lines = Iterator[tuple[str, object]]
 """Names and their texts; a line without a name continues the one before."""
 
 
-def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
-    """Print the promises and the cost of a release."""
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column(overflow="fold")  # a setting must stay readable
+def show(
+    release: Release, receipt: WriteReceipt, others: list[Path], *, progress: common.Progress = "auto"
+) -> None:
+    """Print the promises and the cost of a release, and then, once proven, its distance from the optimum."""
     units = release.schema.units
     counted = "" if not units else " households" if "household" in units else " people"
+    rows = []
     for part in (
         _promises(release, receipt, counted),
         _exposed(release, counted),
@@ -36,9 +34,46 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         cost_lines(release),
         _files(release, receipt, counted, others),
     ):
-        for name, text in part:
-            grid.add_row(name, _visible(str(text)))
+        rows += [(name, _visible(str(text))) for name, text in part]
+    width = max(len(name) for name, _ in rows)
+    _print(rows, width)
+    if not _is_proven(release):
+        _prove(release, width, progress)
+
+
+def _print(rows: list[tuple[str, str]], width: int) -> None:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", min_width=width)
+    grid.add_column(overflow="fold")  # a setting must stay readable
+    for name, text in rows:
+        grid.add_row(name, text)
     common.console().print(grid)
+
+
+def _is_proven(release: Release) -> bool:
+    """Whether the gap is known; asking for it would begin a proof, which may take seconds."""
+    return "gap" in vars(release)
+
+
+def _prove(release: Release, width: int, progress: common.Progress) -> None:
+    """Prove how near the loss is to the best possible, and print it under the summary."""
+    from voronym.core.context import Context
+
+    def prove() -> None:
+        common.show_progress(progress)
+        with common.ticker() as bar:
+            release.prove(Context(progress=bar.part(0.0, 1.0)).part(0.0, 1.0, stage="proving"))
+
+    if not signals.ends(prove):
+        common.say(
+            "the release is written; how near it is to the best possible was not proven",
+            word="stopped",
+            style="yellow",
+        )
+    elif release.closeness is not None:
+        _print([("proof", _visible(release.closeness))], width)
 
 
 def cost_lines(release: Release) -> Lines:
@@ -116,7 +151,7 @@ def _losses(release: Release) -> Lines:
     ranged = release.schema != release.recipe.schema  # ranges or gaps are published
     if ranged and release.penalty is not None:
         yield "detail lost", release.penalty
-    if release.closeness is not None:
+    if _is_proven(release) and release.closeness is not None:
         yield "", release.closeness
 
 

@@ -10,7 +10,7 @@ the work is done.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -30,7 +30,7 @@ class _Wishes:
     """The requests to the running command."""
 
     def __init__(self) -> None:
-        self.best = self.late = self.finish = False
+        self.best = self.late = self.finish = self.ignored = False
         self.stop: int | None = None
         self.since = 0.0
 
@@ -81,6 +81,7 @@ def leaving() -> Iterator[None]:
 
 def _answer(number: int, _: object) -> None:
     if _now.late:
+        _now.ignored = True
         return
     if number == signal.SIGINT and _now.best and not _now.finish:
         _now.finish = True
@@ -106,6 +107,25 @@ def close() -> None:
 def reopen() -> None:
     """Obey requests to stop again, after the outputs got their names."""
     _now.late = False
+
+
+def ends(work: Callable[[], None]) -> bool:
+    """Do something after the outputs got their names; return whether it ended, and was not interrupted.
+
+    A signal ends it, or keeps it from beginning, and leaves the exit code at 0, like any other that comes too
+    late: everything that the command was asked to write is written.
+    """
+    _now.late = _now.best = False
+    if _now.ignored:  # it came while the summary was printed
+        return False
+    try:
+        work()
+    except (Stopped, Exception):  # interrupted code may fail with another error
+        if _now.stop is None:
+            raise
+    finally:
+        _now.late = True  # a second Ctrl-C must not change the exit code
+    return _now.stop is None
 
 
 def take_best(wanted: bool = True) -> None:
