@@ -56,6 +56,7 @@ UNUSED = [
     *("scipy", "numba", "llvmlite", "jinja2", "typer", "highspy", "voronym._public", "voronym.attacks"),
     *("voronym.policy", "voronym.report", "voronym.channel", "voronym.quantize", "voronym.records"),
     *("voronym.evaluate.measure", "voronym.methods.lattice", "voronym.methods.local_suppression"),
+    *("voronym.history", "voronym.methods.leaving"),
 ]
 
 

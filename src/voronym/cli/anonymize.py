@@ -267,10 +267,11 @@ class Outputs:
             ).to_dict()
         bar.begin("drawing", 0.95)
         self.write_others(release)
-        from voronym.history.figures import figures_of
+        if release.booking is not None:
+            from voronym.history.figures import figures_of
 
-        books = {} if release.booking is None else {"ledger": figures_of(release.booking).to_dict()}
-        return receipt, {**figures, **books}
+            figures = {**figures, "ledger": figures_of(release.booking).to_dict()}
+        return receipt, figures
 
     def write_others(self, release: Any) -> None:
         """Write recipe and reports."""

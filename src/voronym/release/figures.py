@@ -16,7 +16,6 @@ from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
-from voronym.history.booking import Booking
 from voronym.privacy import Finding
 from voronym.problem import Problem
 from voronym.release.evidence import Evidence
@@ -33,6 +32,7 @@ from voronym.table.table import Table
 if TYPE_CHECKING:
     from voronym.attacks import Exposure
     from voronym.dossier import Dossier
+    from voronym.history.booking import Booking
 
 
 class ReleaseFigures:

@@ -19,10 +19,6 @@ from voronym.core.clock import now
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.history.booking import Booking
-from voronym.history.kept import check_steps
-from voronym.history.ledger import Ledger
-from voronym.history.people import naming_columns
 from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
@@ -36,6 +32,7 @@ from voronym.table.read import fitting, load, read
 from voronym.table.table import Table
 
 if TYPE_CHECKING:
+    from voronym.history.booking import Booking
     from voronym.policy.checklist import Added
     from voronym.policy.complete import Completed
     from voronym.run.parts.plan import Plan
@@ -223,9 +220,12 @@ def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if new and ledger is not None and Path(ledger).is_file() and not Ledger.open(ledger).entries:
-            for end in ("", *_BESIDE):
-                Path(f"{ledger}{end}").unlink(missing_ok=True)
+        if new and ledger is not None and Path(ledger).is_file():
+            from voronym.history.ledger import Ledger
+
+            if not Ledger.open(ledger).entries:
+                for end in ("", *_BESIDE):
+                    Path(f"{ledger}{end}").unlink(missing_ok=True)
         raise
 
 
@@ -315,6 +315,11 @@ def _booking(
     check_ledger(recipe, ledger)
     if ledger is None:
         return None
+    from voronym.history.booking import Booking  # most releases have no ledger
+    from voronym.history.kept import check_steps
+    from voronym.history.ledger import Ledger
+    from voronym.history.people import naming_columns
+
     frame = load(data)
     if not Path(ledger).exists():  # a mistaken command must not create a ledger
         naming_columns(recipe.schema, frame, declared)

@@ -14,16 +14,11 @@ from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, worded
 from voronym.evaluate.moved import key_changes
-from voronym.history.booking import Booking
-from voronym.history.epsilon import PRIVATE, check_spending
-from voronym.history.following import facts_of, follow
-from voronym.history.notes import notes
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.differential import cost_of
 from voronym.methods.figures import PrivateFigures
 from voronym.methods.grouped import Kept
-from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
 from voronym.partition import Partition
 from voronym.problem import check_k
@@ -42,6 +37,7 @@ from voronym.table.frame import Frame
 from voronym.table.table import Table
 
 if TYPE_CHECKING:
+    from voronym.history.booking import Booking
     from voronym.policy.checklist import Added
 
 EARLY = (
@@ -83,6 +79,8 @@ def make_release(
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
     if booking is not None and recipe.private is not None:
+        from voronym.history.epsilon import check_spending  # most releases have no ledger
+
         check_spending(booking.ledger, booking.entries, booking.rows, cost_of(table, recipe.private))
     original, given = table, table.n
     stayed: NDArray[np.int64] | None = None
@@ -97,6 +95,8 @@ def make_release(
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
     if recipe.suppress and recipe.method != "lattice":  # which suppresses by itself
+        from voronym.methods.leaving import Known, stay
+
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         known = None if booking is None else Known(*booking.fates())
         left = stay(table, choosing, k=max(recipe.required_k, 2), choices=recipe, known=known)
@@ -105,6 +105,8 @@ def make_release(
             booking.leave(left.rows)
         masking = ctx.part(0.3, 0.9, stage="masking")
     if booking is not None and recipe.keep_groups:
+        from voronym.history.following import follow
+
         grouping = ctx.part(0.0, 0.7, stage="grouping")
         table, rows, kept = follow(
             table,
@@ -226,6 +228,9 @@ def _check_history(booking: Booking, release: Release, masked: Masked, frame: Fr
 
     ``frame``: the published groups before later steps, which are drawn again each time.
     """
+    from voronym.history.following import facts_of
+    from voronym.history.notes import notes
+
     recipe, keys = release.recipe, list(release.schema.keys)
     mean = masked.figures.mean_weights
     about: dict[str, Any] = {
@@ -290,6 +295,8 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
         assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         return masked.partition
+    from voronym.history.epsilon import PRIVATE
+
     figures = masked.figures.of(PrivateFigures)
     assert figures is not None  # noqa: S101 - the method is private
     spent = ("epsilon", "delta", "rho", "relation", "unit", "scope")
