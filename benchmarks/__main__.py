@@ -2,8 +2,8 @@
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`, `location-load`, `loss`, `memory`, `minute`, `mixed`, `mixed-search`, `plane`,
-`population`, `private`, `private-use`, `proof`, `quantize`, `ranges`, `records`, `steps-attacked`,
-`suppression`: one module each.
+`population`, `private`, `private-use`, `proof`, `quantize`, `ranges`, `records`, `start`,
+`steps-attacked`, `suppression`: one module each.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     ranges,
     records,
     speed,
+    start,
     steps_attacked,
     suppression,
 )
