@@ -115,6 +115,7 @@ def test_a_walk_of_twenty_five_steps(
     tab.select_option("[name=method]", "anneal")
     tab.fill("[name=time_limit]", "600")
     walk.button("Make the release")
+    tab.wait_for_url("**/run/*")
     tab.wait_for_selector('dd.value:has-text("%")')
     walk.step("running")
     here = tab.url
