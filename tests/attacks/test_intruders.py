@@ -156,6 +156,20 @@ def test_the_order_of_rows_decides_nothing_but_the_attack_about_it():
     assert outcomes[0] == outcomes[1]
 
 
+def test_assignments_at_the_same_sum_do_not_depend_on_the_order_of_rows():
+    """People of few ages between groups as near: many assignments have the least sum."""
+    rng = np.random.default_rng(4)
+    original = pl.DataFrame({"age": rng.integers(0, 8, 90) * 2.0, "sex": rng.choice(["f", "m"], 90)})
+    group = rng.permutation(90) // 5
+    released = original.with_columns(age=pl.col("age").mean().over(pl.Series(group)).round(0))
+    successes = set()
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(90)
+        there = scene(released[order.tolist()], original, ["age", "sex"], own=np.argsort(order))
+        successes.add(run("linkage-assignment", there).success)
+    assert len(successes) == 1
+
+
 def test_means_are_solved_for_the_last_one():
     original, released = groups(120, 4)
     assert run("means", scene(released, original, ["age"], own=np.arange(120))).success == 1.0

@@ -134,13 +134,17 @@ def assigned(scene: Scene, ctx: Context) -> Found:
     """
     X, Y = scene.points
     labels, sizes = scene.classes.labels, scene.classes.sizes
-    blocks = neighbours(X, Y)
+    # Of several assignments at the least sum, one is found: it must not depend on the order of the rows.
+    ranks = np.argsort(np.lexsort([sizes, *Y[scene.classes.first].T]))
+    rows = np.argsort(ranks[labels], kind="stable")
+    blocks = neighbours(X, Y[rows])
     chosen = ctx.rng.permutation(len(blocks))[: max(1, -(-scene.targets // BLOCK))]
     some = [blocks[i] for i in np.sort(chosen)]
 
     def solve(block: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-        rows, columns = linear_sum_assignment(cdist(X[block[0]], Y[block[1]], "sqeuclidean"))
-        return block[0][rows], block[1][columns]
+        people, records = block[0], rows[block[1]]
+        which, columns = linear_sum_assignment(cdist(X[people], Y[records], "sqeuclidean"))
+        return people[which], records[columns]
 
     result = ctx.map(solve, some)
     people, claims = (np.concatenate([pair[side] for pair in result]) for side in (0, 1))
