@@ -17,6 +17,7 @@ from voronym.certify import prove
 from voronym.certify.centres import TOLERANCE, CentrePricer, chosen
 from voronym.certify.columns import columns
 from voronym.certify.costs import Costs
+from voronym.certify.cuts import Cut
 from voronym.certify.front import priceable
 from voronym.certify.neighbours import neighbours
 from voronym.certify.relax import approach, relax
@@ -120,6 +121,26 @@ def test_a_pricing_that_time_ends_proves_what_it_saw(looks):
             for group in combinations(range(len(costs)), size):
                 assert state.center[list(group)].sum() <= cost(state.costs, group) + 1e-9
     assert partly or looks in (0, 5)
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 5])
+def test_a_pricing_that_time_ends_is_valid_after_a_proof_with_penalties(looks):
+    """Prices of a proof with penalties are no fallback for groups that nobody searched."""
+    for seed in rounds(20, 60):
+        costs, k, rng = table(seed)
+        n = len(costs)
+        state = State(costs, k, Partition(np.minimum(np.arange(n) // k, n // k - 1), k=k), Context())
+        state.centres = CentrePricer(state.costs, k)
+        state.master.cut([Cut((0, 1, 2), 2)])
+        state.master.prices = np.maximum(prices_of(state.costs, k, rng), 0.0)
+        state.master.penalties = np.zeros(1)
+        state.center, state.fines, state.bound = np.full(n, 1e3), np.array([1e3]), -math.inf
+        ctx = Ending(threads=1)
+        ctx.looks = looks
+        state.price(ctx, budget=1000)
+        for size in range(k, min(2 * k, n + 1)):
+            for group in combinations(range(n), size):
+                assert state.center[list(group)].sum() <= cost(state.costs, group) + 1e-9
 
 
 def hospital(n):

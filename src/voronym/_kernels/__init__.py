@@ -96,14 +96,12 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return Loop(function, called=False, inline="always")
 
 
-def inner(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Callable[..., Any]:
+def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[..., Any]:
     """Compile a function for kernels only; skipping Python's entry point saves compile time.
 
     With ``inline`` it becomes a part of every caller: for inner loops, as a call that is not inlined copies
     the tuple of many arrays that a model is.
     """
-    if function is None:
-        return functools.partial(inner, inline=inline)
     return Loop(function, called=False, forceinline=inline, no_cpython_wrapper=True)
 
 

@@ -50,7 +50,7 @@ class Bound:
         Kind of proof: "neighbours", "local", "columns" or "exact".
     optimal : bool
         Whether ``partition`` attains the bound: no partition is better, up to rounding, or up to some
-        hundred-thousandths if an integer programme ended the proof.
+        ten-thousandths if an integer programme ended the proof.
     seconds : float
         Time taken.
     partition : Partition, optional

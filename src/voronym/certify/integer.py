@@ -46,7 +46,7 @@ def restricted(state: State, ctx: Context, seconds: float, *, pool: int) -> tupl
     cells = [np.sort(cell) for cell in state.partition.cells()]
     taken, ended = choose(state, cells, result, np.arange(state.n), ctx.limited(seconds))
     better = bool(taken) and state.offer(taken)
-    if everything and ended:
+    if everything and ended and taken:
         state.settle()
     return better, ended
 

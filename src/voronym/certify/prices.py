@@ -82,11 +82,12 @@ class Prices:
         for the prices, for the cost (at most the prices where it matters), and for the falls.
 
         ``unseen``: records whose groups were not searched before the time was over; such groups have no
-        other records. Without cuts, the best prices so far are valid for these groups, and lower prices
-        never harm the others.
+        other records. The best prices so far are valid for these groups, if they need no penalties; prices of
+        0 are in any case. Lower prices never harm the other groups.
         """
         if unseen is not None and unseen.any():
-            prices = np.where(unseen, np.minimum(prices, self.center), prices)
+            valid = 0.0 if self.fines.any() else self.center
+            prices = np.where(unseen, np.minimum(prices, valid), prices)
         size = 2 * self.k - 1
         share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
         repaired = prices - falls - share * (np.abs(prices) + self.k * falls)
@@ -145,8 +146,7 @@ class Prices:
         )
         self.nodes = max(self.nodes, priced.nodes)
         if free:
-            apart = not self.fines.any()  # the best prices so far are valid without penalties
-            self.prove(prices, priced.falls(self.k, apart=apart), fines, priced.unseen if apart else None)
+            self.prove(prices, priced.falls(self.k), fines, priced.unseen)
         elif not rough:
             falls = priced.falls(self.k, apart=False)
             hoped = math.fsum(prices - falls) - math.fsum(fines)
