@@ -11,6 +11,7 @@ of all arrays, which takes as long as the price. Those for jumps are not: inline
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ class Heat(NamedTuple):
     chains: float  # share of the others that involve three cells
 
 
-@inner(inline=True)
+@partial(inner, inline=True)
 def try_shift(model, cells, i, b, limit):
     """Shift record i to cell b, if that is no more than ``limit`` worse; return the change."""
     a = cells.labels[i]
@@ -49,7 +50,7 @@ def try_shift(model, cells, i, b, limit):
     return total
 
 
-@inner(inline=True)
+@partial(inner, inline=True)
 def try_swap(model, cells, i, v, limit):
     """Swap two records of different cells, if that is no more than ``limit`` worse; return the change."""
     a, b = cells.labels[i], cells.labels[v]
@@ -67,7 +68,7 @@ def try_swap(model, cells, i, v, limit):
     return total
 
 
-@inner(inline=True)
+@partial(inner, inline=True)
 def try_three(model, cells, i, v, c, w, limit):
     """Send i to the cell of v, v to cell c, and w of c to the cell of i (-1: nobody), if accepted.
 

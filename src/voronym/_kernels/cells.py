@@ -9,6 +9,7 @@ for it, the centroid being the best one; so taking a record out of a cell never 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def move_logged(cells, i, q):
     move(cells, i, q)
 
 
-@inner(inline=True)
+@partial(inner, inline=True)
 def take_back(model, cells, seen, stamp):
     """Undo the moves in the log, and refresh the cells that they touched.
 

@@ -6,6 +6,7 @@ One search for every cost model; every change of cost is exact.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -119,7 +120,7 @@ def give_up(model, cells, search):
         next_one(search)
 
 
-@inner(inline=True)
+@partial(inner, inline=True)
 def best_for(model, cells, search, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1).
 

@@ -37,6 +37,10 @@ proposals gain more.
 """
 SQUARES, MODES = 0.003, 0.03
 """Usual shares of jumps. Few shifts and swaps change the category that a group publishes; new groups do."""
+MILD, LUKEWARM = 0.3, 0.03
+"""Factor for the first temperature, and the last one in units of the loss per record, where groups publish
+categories. A wrong one costs a fixed amount: far above it nothing is decided, and far below nothing moves.
+"""
 LIGHT = 6
 """Largest k for which longer annealing ends with more perturbations, because one perturbation costs k² moves.
 """
@@ -99,8 +103,11 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     best = split_large(problem, part.labels, ctx.quiet())
     if best.n_cells == 1 or problem.total == 0.0:
         return best
-    usual = MODES if isinstance(problem.records, PublishedPoints) else SQUARES
-    bold = Boldness(options.candidates, usual if options.jumps is None else float(options.jumps))
+    bold = Boldness(options.candidates, SQUARES)
+    if isinstance(problem.records, PublishedPoints):
+        bold = Boldness(options.candidates, MODES, MILD, LUKEWARM)
+    if options.jumps is not None:
+        bold = replace(bold, jumps=float(options.jumps))
     if problem.n > BLOCK:
         for turn in range(ROUNDS):
             here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))

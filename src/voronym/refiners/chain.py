@@ -33,11 +33,14 @@ class Boldness:
         Share of the proposals that change the number of groups.
     heat : float
         Factor for the first temperature.
+    cold : float
+        The last temperature, in units of the loss per record.
     """
 
     candidates: int
     jumps: float
     heat: float = 1.0
+    cold: float = schedule.COLD
 
 
 class Chain:
@@ -85,18 +88,19 @@ class Chain:
         begun, n, pace = now(), self.problem.n, self.pace
         self._work = work = Work(self.problem, self.best, self.ctx)
         self._first = self._cost = self._least = float(work.costs.sum())
-        if schedule.COLD * (self._first / n) <= 0.0:  # nothing is lost, or so little that no heat is as small
+        bold = self.boldness
+        if bold.cold * (self._first / n) <= 0.0:  # nothing is lost, or so little that no heat is as small
             return
         near = self._near
         if near is None:
-            near = work.records.neighbours(self.boldness.candidates, self.ctx.quiet())
+            near = work.records.neighbours(bold.candidates, self.ctx.quiet())
         if near is None:
             return
         self._search = exchange.make(near, len(work.cells.sizes), self._seed | 1)
         if self.ctx.timed:
             self._spent = now() - begun  # looking for neighbours is part of the work
         worst = float((work.costs / np.maximum(work.cells.sizes, 1)).max())
-        heat = schedule.temperatures(self._first / n, worst, heat=self.boldness.heat)
+        heat = schedule.temperatures(self._first / n, worst, heat=bold.heat, cold=bold.cold)
         if self._budget * (pace.speed if self.ctx.timed else 1.0) < pace.least * n:
             self._stay(0.0, 1.0)  # too little work to cool down again: only downhill
             return

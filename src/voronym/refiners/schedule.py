@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 STEPS = 60
 COLD = 3e-4
-"""Last temperature, in units of the start's SSE per record."""
+"""Last temperature of a search by squares, in units of the start's loss per record."""
 
 
-def temperatures(mean: float, worst: float, *, heat: float = 1.0) -> NDArray[np.float64]:
+def temperatures(mean: float, worst: float, *, heat: float = 1.0, cold: float = COLD) -> NDArray[np.float64]:
     """Return falling temperatures, in equal ratios.
 
     Parameters
@@ -25,8 +25,10 @@ def temperatures(mean: float, worst: float, *, heat: float = 1.0) -> NDArray[np.
         move while the temperature is about their loss.
     heat : float
         Factor for the first temperature.
+    cold : float
+        The last temperature, in units of ``mean``.
     """
-    return np.geomspace(max(heat * worst, 2 * COLD * mean), COLD * mean, STEPS)
+    return np.geomspace(max(heat * worst, 2 * cold * mean), cold * mean, STEPS)
 
 
 def shares(heat: NDArray[np.float64], losses: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
