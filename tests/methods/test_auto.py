@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_work_without_a_deadline_of_its_own_is_over_when_the_time_is(monkeypatch
 @pytest.mark.parametrize(("k", "wanted"), [(3, [4.0, 8.0, 16.0]), (10, [4.0, 4.0, 4.0])])
 def test_longer_chains_up_to_a_length_then_new_ones(monkeypatch, k, wanted):
     """The clock is ours: a chain takes a second for each thousand proposals, and there are 34 or 15."""
-    problem = Problem.of(vr.datasets.gaussian(60, 2), k)
+    problem = Problem.of(vr.datasets.gaussian(600, 2), k)
     start = vr.microaggregate(problem.X, k, method="mdav")
     clock, asked = [0.0], []
 
@@ -116,6 +117,21 @@ def test_longer_chains_up_to_a_length_then_new_ones(monkeypatch, k, wanted):
     monkeypatch.setattr(auto_module, "_anneal", anneal)
     assert auto_module._longer(problem, start, start, Told(), 1.0) == start
     assert asked == wanted
+
+
+@pytest.mark.parametrize(("n", "wanted"), [(50, 20_000.0), (500, 2000.0), (3000, 2000.0)])
+def test_small_tables_get_the_proposals_of_some_hundred_records(monkeypatch, n, wanted):
+    asked = []
+
+    def noting(problem, part, ctx, options):
+        asked.append(options.sweeps)
+        return part
+
+    monkeypatch.setattr(auto_module, "SWEEPS", 2000.0)
+    refiner = auto_module.REFINERS["anneal"]
+    monkeypatch.setattr(auto_module, "REFINERS", {"anneal": replace(refiner, function=noting)})
+    auto_module.solve(Problem.of(vr.datasets.gaussian(n, 2), 3), Context())
+    assert asked == [wanted]
 
 
 @pytest.mark.parametrize(("k", "wanted"), [(4, 8000), (6, 3920), (7, 1440)])

@@ -30,7 +30,7 @@ SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
 GLANCE, FEW = 100.0, 500
 """Proposals per record of a short descent by means before the search by published values; and the number of
-records up to which the whole search by means takes no noticeable time.
+records up to which a search takes no noticeable time: by means it is whole, and fewer make as many proposals.
 """
 VISITED = 0.5
 """Share of the visits by means, if the rest of the search is by published values."""
@@ -152,8 +152,13 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
 
 def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | None = None) -> Partition:
     refiner = REFINERS["anneal"]
-    options = refiner.method.options(sweeps=SWEEPS if sweeps is None else sweeps)  # type: ignore[call-arg]
+    options = refiner.method.options(sweeps=_usual(problem) if sweeps is None else sweeps)  # type: ignore[call-arg]
     return refiner.improve(problem, start, ctx, options)
+
+
+def _usual(problem: Problem) -> float:
+    """Return the proposals per record without a time limit, which are more for records of small tables."""
+    return SWEEPS * max(1.0, FEW / problem.n)
 
 
 def _better(problem: Problem, partition: Partition, other: Partition) -> Partition:
@@ -174,7 +179,7 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
         tried = _anneal(problem, start, trial, sweeps)
         seconds.append(now() - begun)
     more = max(seconds[1] - seconds[0], seconds[1] / 4)  # for TRIAL sweeps; the rest is for preparations
-    if ctx.left < 1.5 * more * SWEEPS / TRIAL:
+    if ctx.left < 1.5 * more * _usual(problem) / TRIAL:
         return tried, None
     begun = now()
     result = _short(problem, start, ctx.part(0.1, 1.0).unhurried())
@@ -187,7 +192,7 @@ def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, s
     Above a certain length, if column generation will not help, the length stays and annealing is
     repeated. ``seconds`` is the time of the previous run.
     """
-    sweeps, longest = SWEEPS, np.inf if problem.k <= SMALL else LONGEST
+    sweeps, longest = _usual(problem), np.inf if problem.k <= SMALL else LONGEST
     while ctx.left > 1.2 * seconds * (growth := min(2.0, longest / sweeps)) and not ctx.over:
         sweeps, begun = growth * sweeps, now()
         best = _better(problem, best, _anneal(problem, start, ctx.unhurried(), sweeps))
