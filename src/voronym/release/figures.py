@@ -200,6 +200,7 @@ class ReleaseFigures:
         elif grouped.partition is not None and not np.isclose(
             records.truth(grouped.partition),
             np.nan if self.information_loss is None else self.information_loss,
+            rtol=1e-9,
         ):
             terms = " after the steps"
         return terms + (" if a missing value counts as a value of its own" if records.shown.gaps else "")
