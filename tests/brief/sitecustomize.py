@@ -14,7 +14,7 @@ from typing import Any
 BRIEF: dict[str, dict[str, Any]] = {
     "voronym.certify.front": {"BRIEF": 0.05},  # seconds for the proof
     "voronym.intruder": {"FIRST": ()},  # attacks
-    "voronym.methods.auto": {"SWEEPS": 60.0},  # proposals for each record
+    "voronym.methods.auto": {"SWEEPS": 60.0, "LEAST": 0},  # proposals for each record
     "voronym.methods.blank_search": {"PROPOSALS": 100, "FEWEST": 20_000},
 }
 

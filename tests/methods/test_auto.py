@@ -128,6 +128,7 @@ def test_small_tables_get_the_proposals_of_some_hundred_records(monkeypatch, n, 
         return part
 
     monkeypatch.setattr(auto_module, "SWEEPS", 2000.0)
+    monkeypatch.setattr(auto_module, "LEAST", 500)
     refiner = auto_module.REFINERS["anneal"]
     monkeypatch.setattr(auto_module, "REFINERS", {"anneal": replace(refiner, function=noting)})
     auto_module.solve(Problem.of(vr.datasets.gaussian(n, 2), 3), Context())

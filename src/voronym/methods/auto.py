@@ -30,8 +30,10 @@ SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
 GLANCE, FEW = 100.0, 500
 """Proposals per record of a short descent by means before the search by published values; and the number of
-records up to which a search takes no noticeable time: by means it is whole, and fewer make as many proposals.
+records up to which the whole search by means takes no noticeable time.
 """
+LEAST = 500
+"""Number of records whose proposals even a smaller table gets; they take no noticeable time."""
 VISITED = 0.5
 """Share of the visits by means, if the rest of the search is by published values."""
 SHOWN = 0.6
@@ -158,7 +160,7 @@ def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | No
 
 def _usual(problem: Problem) -> float:
     """Return the proposals per record without a time limit, which are more for records of small tables."""
-    return SWEEPS * max(1.0, FEW / problem.n)
+    return SWEEPS * max(1.0, LEAST / problem.n)
 
 
 def _better(problem: Problem, partition: Partition, other: Partition) -> Partition:
