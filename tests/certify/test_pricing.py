@@ -112,9 +112,10 @@ def larger_groups(X, k, prices, cuts):
     pricer = ModePricer(Costs.plain(X, Context()), k, nearest_table(D2, min(2 * k - 1, len(X)), Context()))
     result = pricer(prices, Context(), limit=1e-9, most=1000, cuts=cuts, larger=True)
     got = {tuple(group.tolist()) for group in result.groups}
-    innocent = 0
+    innocent, fallen = 0, prices - result.falls(k)
     for group, cost in reduced_costs(X, k, prices, cuts):
         if len(group) > k:
+            assert cost + prices[list(group)].sum() - fallen[list(group)].sum() >= -1e-9  # of every size
             suspect = cuts.suspects(prices, k, len(group), flat=True)[list(group)].any()
             innocent += not suspect
             assert cost >= -1e-9 or (suspect and group in got)
@@ -132,6 +133,14 @@ def test_larger_groups_without_suspects_cost_no_less_than_their_prices():
         ]
         innocent += larger_groups(X, k, prices * min(full), cuts)[1]
     assert innocent > 100
+
+
+def test_the_cheapest_of_all_larger_sizes_decides_how_far_prices_fall():
+    """Equal records: a group of m costs nothing but its penalty, so the more records the cheaper it is."""
+    X, k = np.zeros((7, 1)), 4
+    for penalty in (1.0, 2.0):
+        cuts = Fined([Cut((0, 1, 2, 3, 4, 5, 6), 4)], np.array([penalty]))
+        larger_groups(X, k, np.full(7, penalty / 4.0), cuts)
 
 
 @pytest.mark.parametrize("penalty", [0.5, 1.5])
