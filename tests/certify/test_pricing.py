@@ -111,15 +111,16 @@ def larger_groups(X, k, prices, cuts):
     D2 = distances(X, Context())
     pricer = ModePricer(Costs.plain(X, Context()), k, nearest_table(D2, min(2 * k - 1, len(X)), Context()))
     result = pricer(prices, Context(), limit=1e-9, most=1000, cuts=cuts, larger=True)
-    got = {tuple(group.tolist()) for group in result.groups}
     innocent, fallen = 0, prices - result.falls(k)
+    stated = {tuple(group.tolist()): value for group, value in zip(result.groups, result.costs, strict=True)}
     for group, cost in reduced_costs(X, k, prices, cuts):
         if len(group) > k:
+            assert stated.get(group, cost) == pytest.approx(cost, abs=1e-6)
             assert cost + prices[list(group)].sum() - fallen[list(group)].sum() >= -1e-9  # of every size
             suspect = cuts.suspects(prices, k, len(group), flat=True)[list(group)].any()
             innocent += not suspect
-            assert cost >= -1e-9 or (suspect and group in got)
-    return got, innocent
+            assert cost >= -1e-9 or (suspect and group in stated)
+    return stated, innocent
 
 
 def test_larger_groups_without_suspects_cost_no_less_than_their_prices():
