@@ -102,3 +102,21 @@ def test_a_signal_while_the_summary_is_printed_keeps_the_proof_from_beginning(vo
     code, _, err = voronym(*WORDS)
     assert (code, err.splitlines()[-1]) == (0, STOPPED)
     assert (tmp_path / "out.csv").exists()
+
+
+def test_a_signal_while_the_proof_is_printed_changes_nothing(voronym, monkeypatch, tmp_path):
+    from voronym.cli import made
+
+    write, calls = made._print, []
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) == 2:  # the first is the summary
+            signal.raise_signal(signal.SIGINT)
+        write(*given)
+
+    monkeypatch.setattr(made, "_print", interrupted)
+    code, _, err = voronym(*WORDS)
+    assert (code, len(calls)) == (0, 2)
+    assert "best possible" in " ".join(err.split())
+    assert (tmp_path / "out.csv").exists()
