@@ -134,7 +134,7 @@ def assigned(scene: Scene, ctx: Context) -> Found:
     """
     X, Y = scene.points
     labels, sizes = scene.classes.labels, scene.classes.sizes
-    # Of several assignments at the least sum, one is found: it must not depend on the order of the rows.
+    # Several assignments may have the least sum. The choice must not depend on the order of the rows.
     ranks = np.argsort(np.lexsort([sizes, *Y[scene.classes.first].T]))
     rows = np.argsort(ranks[labels], kind="stable")
     blocks = neighbours(X, Y[rows])

@@ -33,7 +33,7 @@ GLANCE, FEW = 100.0, 500
 records up to which the whole search by means takes no noticeable time.
 """
 LEAST = 500
-"""Number of records whose proposals even a smaller table gets; they take no noticeable time."""
+"""Number of records whose proposals even a smaller table gets, for a fifth of a second of processor."""
 VISITED = 0.5
 """Share of the visits by means, if the rest of the search is by published values."""
 SHOWN = 0.6
