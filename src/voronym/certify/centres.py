@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym._kernels import centre_boxes
 from voronym._kernels import centres as kernels
 from voronym.certify.costs import Costs
-from voronym.certify.pricing import Priced
+from voronym.certify.priced import Priced
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,8 @@ from voronym.certify.centres import CentrePricer
 from voronym.certify.costs import Costs
 from voronym.certify.cuts import Fined
 from voronym.certify.master import Master
-from voronym.certify.pricing import ModePricer, Priced, Pricer
+from voronym.certify.priced import Priced
+from voronym.certify.pricing import ModePricer, Pricer
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
